@@ -1,6 +1,7 @@
 //! How many packets the middle of a star takes from one connection.
 
 use crate::value::bucket::Bucket;
+use crate::value::entry::SPEED_PERCENT_MAX;
 use crate::value::time::{Duration, Instant};
 
 /// Packets per second that one connection may send at least. At 20 frames per second a player sends 20 to 70; one that gives its state, some 500 more.
@@ -12,9 +13,6 @@ const BESIDES: u64 = 700;
 
 /// Packets that carry what one frame has to say, if it does not fit into one.
 const PACKETS_OF_FRAME: u64 = 4;
-
-/// The fastest match, in percent.
-const SPEED_MAX: u64 = 250;
 
 /// Packets that it may send at once. The transport keeps at most 512 packets of a connection, however long this process has stood.
 const BURST: u64 = 1_000;
@@ -78,7 +76,7 @@ impl Flow {
 fn rate(frames_per_second: u32) -> u64 {
     let frames = u64::from(frames_per_second.max(1));
     // Turns by the article's rule have frames of whole milliseconds.
-    let turns = (1_000 / (1_000 / frames).max(1)).max(frames) * SPEED_MAX / 100;
+    let turns = (1_000 / (1_000 / frames).max(1)).max(frames) * u64::from(SPEED_PERCENT_MAX) / 100;
     (BESIDES + PACKETS_OF_FRAME * turns).max(RATE_MIN)
 }
 

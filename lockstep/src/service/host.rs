@@ -46,6 +46,17 @@ impl Reply {
     pub fn is_welcome(&self) -> bool {
         !matches!(self.answer, Answer::Refused(_))
     }
+
+    /// Whether it gives a player's place.
+    #[cfg(feature = "sealed")]
+    pub(crate) fn plays(&self) -> bool {
+        let welcome = match &self.answer {
+            Answer::Come(welcome) => welcome,
+            Answer::Opened(opened) => &opened.welcome,
+            Answer::Refused(_) => return false,
+        };
+        matches!(welcome.place, Identity::Player(_))
+    }
 }
 
 impl Host {

@@ -101,7 +101,7 @@ impl SealedConfig {
 
     /// Greatest number of handshakes per second from one address (of version 6: from one /64 network); a handshake takes a server a quarter of a
     /// millisecond. Twice as many as [`SealedConfig::connections_per_address_max`] may come at once; further ones are not answered yet, and
-    /// clients ask again. 1 to 1,000,000, 20 by default. All addresses together from which nobody was accepted in the last ten minutes have 256 per
+    /// clients ask again. 1 to 1,000,000, 20 by default. All addresses together from which nobody played in the last ten minutes have 256 per
     /// second, or as many as one if that is more.
     pub fn handshakes_per_address(mut self, per_second: u32) -> Self {
         self.handshakes_per_address = per_second;

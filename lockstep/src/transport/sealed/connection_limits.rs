@@ -16,7 +16,7 @@ use crate::value::time::{Duration, Instant};
 /// Greatest number of addresses that are remembered without a connection, for the limit of handshakes.
 const ADDRESSES_MAX: usize = 4_096;
 
-/// Handshakes per second of all addresses from which nobody has been accepted lately. One takes .25 ms of the thread that also seals every match's packets
+/// Handshakes per second of all addresses from which nobody plays, or has played lately. One takes .25 ms of the thread that also seals every match's packets
 /// (measured with a client of our own, greeting and answer included), so all of them together take a sixteenth of it.
 const STRANGERS_PER_SECOND: u32 = 256;
 
@@ -26,7 +26,7 @@ const STRANGERS_AT_ONCE: u32 = 256;
 /// An address that sends a handshake less often than this finds room beside those that send as many as they may, unless there are hundreds of these.
 const RARE: Duration = Duration::from_secs(1);
 
-/// Whoever was accepted, and comes back to the same address within this time, does not wait for strangers.
+/// Whoever plays, and comes back to the same address within this time, does not wait for strangers.
 const KNOWN_FOR: Duration = Duration::from_secs(600);
 
 /// The connections of a server, counted and limited.
@@ -65,18 +65,20 @@ struct Pending {
 #[derive(Clone, Copy, Debug, Default)]
 struct Household {
     accepted: u32,
+    /// Those of them who play.
+    players: u32,
     pending: u32,
     handshakes: Bucket,
     /// When the last handshake was let in.
     last: Option<Instant>,
-    /// When the last accepted connection ended.
+    /// When the last connection of a player ended.
     left: Option<Instant>,
 }
 
 impl Household {
-    /// Whether somebody is accepted here, or was lately.
+    /// Whether somebody plays here, or did lately. Whoever has only watched is a stranger: codes to watch are public.
     fn is_known(&self, now: Instant) -> bool {
-        self.accepted > 0 || self.left.is_some_and(|at| now.since(at) < KNOWN_FOR)
+        self.players > 0 || self.left.is_some_and(|at| now.since(at) < KNOWN_FOR)
     }
 
     /// Whether nothing is lost if it is forgotten.
@@ -104,6 +106,7 @@ pub(crate) struct Ticket {
     address: IpAddr,
     evicted: Arc<Notify>,
     is_accepted: bool,
+    plays: bool,
 }
 
 impl ConnectionLimits {
@@ -163,7 +166,14 @@ impl ConnectionLimits {
         let (number, evicted) = (counts.next, Arc::new(Notify::new()));
         counts.next += 1;
         counts.pending.insert(number, Pending { address, evicted: Arc::clone(&evicted) });
-        Admission::Granted(Ticket { limits: Arc::clone(self), number, address, evicted, is_accepted: false })
+        Admission::Granted(Ticket {
+            limits: Arc::clone(self),
+            number,
+            address,
+            evicted,
+            is_accepted: false,
+            plays: false,
+        })
     }
 
     /// Whether all strangers together leave room for a handshake; those who are known need none.
@@ -229,14 +239,15 @@ impl Counts {
 
 impl Ticket {
     /// The connection has been accepted. Returns false if there is no room for it any more.
-    pub(crate) fn accept(&mut self) -> bool {
+    pub(crate) fn accept(&mut self, plays: bool) -> bool {
         let mut counts = self.limits.counts();
         if counts.settle(self.number).is_none() || counts.accepted >= self.limits.connections_max {
             return false;
         }
         counts.accepted += 1;
-        counts.by_address.entry(self.address).or_default().accepted += 1;
-        self.is_accepted = true;
+        let here = counts.by_address.entry(self.address).or_default();
+        (here.accepted, here.players) = (here.accepted + 1, here.players + u32::from(plays));
+        (self.is_accepted, self.plays) = (true, plays);
         true
     }
 
@@ -254,7 +265,10 @@ impl Drop for Ticket {
         if self.is_accepted {
             counts.accepted -= 1;
             if let Some(here) = counts.by_address.get_mut(&self.address) {
-                (here.accepted, here.left) = (here.accepted - 1, Some(now));
+                here.accepted -= 1;
+                if self.plays {
+                    (here.players, here.left) = (here.players - 1, Some(now));
+                }
             }
         }
     }
@@ -297,21 +311,21 @@ mod tests {
             tickets.push(granted(&limits, address("10.0.0.1"), now));
         }
         assert!(matches!(limits.admit(address("::ffff:10.0.0.1"), now), Admission::Later));
-        assert!(tickets.iter_mut().all(Ticket::accept));
+        assert!(tickets.iter_mut().all(|ticket| ticket.accept(true)));
         for _ in 0..2 {
             let mut ticket = granted(&limits, address("10.0.0.1"), now);
-            assert!(ticket.accept());
+            assert!(ticket.accept(true));
             tickets.push(ticket);
         }
         assert!(matches!(limits.admit(address("10.0.0.1"), now), Admission::Full));
         let mut late = granted(&limits, address("10.0.0.3"), now);
         for host in 0..10 {
             let mut ticket = granted(&limits, address(&format!("fd00::{host:x}")), now);
-            assert!(ticket.accept());
+            assert!(ticket.accept(true));
             tickets.push(ticket);
         }
         assert!(matches!(limits.admit(address("10.0.0.2"), now), Admission::Full), "28 in all");
-        assert!(!late.accept(), "28 in all");
+        assert!(!late.accept(true), "28 in all");
         assert_eq!(limits.size(), (28, 0));
         tickets.clear();
         assert_eq!(limits.size(), (0, 0));
@@ -324,7 +338,7 @@ mod tests {
         let limits = limits(SealedConfig::new().connections_per_address_max(3));
         let mut tickets: Vec<Ticket> = (0..3).map(|_| granted(&limits, address("10.0.0.1"), now)).collect();
         assert!(matches!(limits.admit(address("10.0.0.1"), now), Admission::Later));
-        assert!(tickets.iter_mut().all(Ticket::accept));
+        assert!(tickets.iter_mut().all(|ticket| ticket.accept(true)));
         assert!(matches!(limits.admit(address("10.0.0.1"), now), Admission::Full));
         tickets.pop();
         granted(&limits, address("10.0.0.1"), now);
@@ -350,7 +364,7 @@ mod tests {
         assert_eq!(limits.size().1, PENDING_MAX as u32);
         let mut player = granted(&limits, address("10.0.2.1"), now + Duration::from_secs(4));
         assert_eq!(limits.size().1, PENDING_MAX as u32, "a stranger has gone");
-        assert!(player.accept());
+        assert!(player.accept(true));
         drop(strangers);
         assert_eq!(limits.size(), (1, 0));
     }
@@ -381,7 +395,7 @@ mod tests {
             let of = |network: u16| IpAddr::from([0x2001, 0xdb8, 0, network, 0, 0, 0, 1]);
             let (home, former) = (of(10_000), of(10_001));
             let (mut here, mut gone) = (granted(&limits, home, start), granted(&limits, former, start));
-            assert!(here.accept() && gone.accept());
+            assert!(here.accept(true) && gone.accept(true));
             drop(gone);
             let is_granted = |from, now| matches!(limits.admit(from, now), Admission::Granted(_));
             let (mut strangers, mut members, mut guests, mut worst) = (0, 0, Vec::new(), 0);
@@ -407,6 +421,25 @@ mod tests {
         }
     }
 
+    /// A code to watch is public. 16 networks that had watched once kept all strangers out, and were answered as often as they liked.
+    #[test]
+    fn whoever_has_only_watched_is_a_stranger() {
+        for plays in [false, true] {
+            let start = Instant::now();
+            let limits = limits(SealedConfig::new());
+            for host in 0..16 {
+                let mut ticket = granted(&limits, address(&format!("10.0.0.{host}")), start);
+                assert!(ticket.accept(plays));
+            }
+            let now = start + Duration::from_secs(60);
+            let open: Vec<Ticket> = (0..PENDING_MAX)
+                .filter_map(|number| ticket(&limits, address(&format!("10.0.0.{}", number % 16)), now))
+                .collect();
+            let stranger = ticket(&limits, address("10.0.1.1"), now);
+            assert_eq!(stranger.is_none(), plays, "{} are open", open.len());
+        }
+    }
+
     /// 256 networks with one open handshake each, and no code, kept out whoever came back. A school whose players came back lost its places to strangers.
     #[test]
     fn handshakes_of_strangers_that_stay_open_keep_nobody_out_who_plays() {
@@ -416,7 +449,7 @@ mod tests {
             let limits = limits(SealedConfig::new());
             let (school, home) = (of(10_000), of(10_001));
             let mut before: Vec<Ticket> = [school, home].map(|from| granted(&limits, from, start)).into();
-            assert!(before.iter_mut().all(Ticket::accept));
+            assert!(before.iter_mut().all(|ticket| ticket.accept(true)));
             before.truncate(1);
             let now = start + Duration::from_secs(2);
             let mut open: Vec<Ticket> =
@@ -431,7 +464,7 @@ mod tests {
                 open.extend(ticket(&limits, of(20_000 + step), now));
             }
             assert_eq!(limits.size().1, PENDING_MAX as u32);
-            assert!(back.iter_mut().all(Ticket::accept), "beside {strangers}");
+            assert!(back.iter_mut().all(|ticket| ticket.accept(true)), "beside {strangers}");
         }
     }
 
@@ -443,7 +476,7 @@ mod tests {
             for network in 0..3 * ADDRESSES_MAX as u32 {
                 let address = IpAddr::V6((0xfd00 << 112 | u128::from(network) << 64).into());
                 let mut ticket = granted(&limits, address, start + Duration::from_millis(4) * network);
-                assert!(!is_accepted || ticket.accept());
+                assert!(!is_accepted || ticket.accept(true));
             }
             assert!(limits.counts().by_address.len() <= ADDRESSES_MAX);
         }

@@ -111,7 +111,7 @@ impl SealedHost {
                     reply.former.into_iter().for_each(|former| self.server.displace(former));
                     let answer = reply.answer.to_bytes();
                     if reply.is_welcome() {
-                        self.server.accept(peer, &answer);
+                        self.server.let_in(peer, &answer, reply.plays());
                     } else {
                         self.server.refuse(peer, &answer);
                     }

@@ -22,7 +22,10 @@ use crate::value::ids::PeerId;
 
 #[derive(Debug)]
 pub(super) enum Decision {
-    Accept(Vec<u8>),
+    Accept {
+        answer: Vec<u8>,
+        plays: bool,
+    },
     Refuse(Vec<u8>),
     /// After it was accepted: another connection has its place.
     Displace,
@@ -117,11 +120,11 @@ async fn attend(incoming: Incoming, shared: &Shared, mut ticket: Ticket) {
     };
     let mut code = CLOSED;
     match decision {
-        Some(Decision::Accept(_)) if !ticket.accept() => {
+        Some(Decision::Accept { plays, .. }) if !ticket.accept(plays) => {
             count(&shared.refused);
             code = CLOSED_FULL;
         }
-        Some(Decision::Accept(answer)) => tokio::select! {
+        Some(Decision::Accept { answer, .. }) => tokio::select! {
             () = converse(&datagrams, &mut stream, &answer, peer, shared) => {}
             () = session.over() => {}
             last = decisions.recv() => {

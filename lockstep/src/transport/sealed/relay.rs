@@ -129,7 +129,7 @@ impl SealedRelay {
             self.server.refuse(peer, &answer);
             return Ok(());
         }
-        self.server.accept(peer, &answer);
+        self.server.let_in(peer, &answer, reply.plays());
         if let Answer::Opened(opened) = reply.answer
             && let Ok(codes) = Codes::new(&self.addresses, self.server.certificate_hash(), opened.secrets)
         {

@@ -255,13 +255,18 @@ impl SealedServer {
     /// Lets a peer in that has greeted, with an answer of at most [`ANSWER_BYTES_MAX`] bytes. Packets flow from now
     /// on; the client reports none before the answer. Ignored for other peers.
     pub fn accept(&mut self, peer: PeerId, answer: &[u8]) {
+        self.let_in(peer, answer, true);
+    }
+
+    /// Like [`SealedServer::accept`], for a peer that plays or one that watches. Codes to watch are public: who watches waits with strangers the next time.
+    pub(super) fn let_in(&mut self, peer: PeerId, answer: &[u8], plays: bool) {
         if let Some(peer) = self.peers.get_mut(&peer)
             && !peer.is_accepted
         {
             peer.is_accepted = true;
             self.shared.outbox.push(&mut vec![(peer.datagrams.clone(), peer.datagrams.plug())]);
             // The channel has room for the one decision; if it is closed, so is the connection, and that is reported.
-            let _ = peer.decision.try_send(Decision::Accept(cut(answer)));
+            let _ = peer.decision.try_send(Decision::Accept { answer: cut(answer), plays });
         }
     }
 
