@@ -170,9 +170,9 @@ pub(crate) fn kind_number(kind: BodyKind) -> u32 {
     }
 }
 
-/// The speed limit of a body; any negative number is none.
+/// The speed limit of a body. Any other negative number is a limit, too, which the physics refuses.
 pub(crate) fn speed_limit(max_speed: TestudoFx) -> Option<Fx> {
-    (max_speed >= 0).then(|| fx(max_speed))
+    (max_speed != TESTUDO_NO_LIMIT).then(|| fx(max_speed))
 }
 
 impl TestudoShape {

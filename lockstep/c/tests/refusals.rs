@@ -342,6 +342,8 @@ fn numbers_that_name_nothing_are_refused() {
     refused(with(|def| def.kind = 3), "kind must be 0..=2, not 3");
     refused(with(|def| def.shape.kind = u32::MAX), "shape must be 0..=1, not 4294967295");
     refused(with(|def| def.mass = 0), "mass must be 0.0039..=16384, not 0");
+    // One that a rule has computed was no limit at all, and in Rust the former one stayed.
+    refused(with(|def| def.max_speed = -TESTUDO_ONE), "max_speed must be 0..=1024, not -1");
     refused(with(|def| def.position.x = i64::MIN), "position must be -16384..=16384, not -140737488355328");
     refused(world_with(|def| def.edge = 2), "edge must be 0..=1, not 2");
     refused(world_with(|def| def.simd = 4), "simd must be 0..=3, not 4");
@@ -351,6 +353,10 @@ fn numbers_that_name_nothing_are_refused() {
         refused(testudo_body_def_default(3, &disc(), null_mut()), "kind must be 0..=2, not 3");
         refused(testudo_world_set_kind(w, body, 9), "kind must be 0..=2, not 9");
         refused(testudo_world_set_shape(w, body, &odd_shape), "shape must be 0..=1, not 2");
+        for speed in [-2, -TESTUDO_ONE, i64::MIN] {
+            assert_eq!(testudo_world_set_max_speed(w, body, speed), TESTUDO_OUT_OF_RANGE, "{speed}");
+        }
+        assert_eq!(testudo_world_set_max_speed(w, body, TESTUDO_NO_LIMIT), TESTUDO_OK);
         refused(testudo_world_set_dominance(w, body, 128), "dominance must be -128..=127, not 128");
         refused(-testudo_world_events(w, 5, null_mut(), 0), "list must be 0..=4, not 5");
         refused(testudo_world_flip_bit(w, body, 5, 0), "field must be 0..=4, not 5");
