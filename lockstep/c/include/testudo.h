@@ -1749,8 +1749,9 @@ TestudoStatus testudo_guest_join(const char *code,
 
 /// Opens a room at a relay, whose code this is, to play in it as player 0: nobody of the players is the middle then, and all of them may have crashed and come
 /// back: whoever opened the room by `testudo_guest_join` with the code of its own place, `testudo_guest_code(guest, 0)`, as a second call opens another room.
-/// `config`: the settings of the match, with `game_data`; `action_bits` as in the game; `token` as in `testudo_guest_join`. The rest is as after
-/// `testudo_guest_join`, with `testudo_guest_code` for the others. Free it with `testudo_guest_free`.
+/// `config`: the settings of the match, with `game_data`; `action_bits` as in the game; `token` as in `testudo_guest_join`. A relay has its own
+/// `arrivals.watch_delay_ms` and `watchers_min`: `TESTUDO_REFUSED` if they are not 0 here. The rest is as after `testudo_guest_join`, with
+/// `testudo_guest_code` for the others. Free it with `testudo_guest_free`.
 TestudoStatus testudo_guest_open(const char *relay,
                                  const uint8_t *token,
                                  const struct TestudoConfig *config,

@@ -145,6 +145,27 @@ fn a_room_of_a_relay_is_opened_and_played_in() {
 
 const DATA: &[u8] = b"a map";
 
+/// They were left out without a word: the watchers of the room saw everything at once.
+#[test]
+fn what_a_relay_has_of_its_own_is_refused_of_whoever_opens_a_room() {
+    let relay = SealedServer::bind("127.0.0.1:0".parse().expect("an address"), &SealedConfig::new());
+    let relay = relay.expect("a socket");
+    let found_at = relay.local_address();
+    let relay = SealedRelay::new(relay, &[found_at], Limits::default()).expect("limits in range");
+    let code = CString::new(relay.code().expect("a code").to_string()).expect("a text");
+    for (change, name) in [
+        ((|config| config.arrivals.watch_delay_ms = 60_000) as fn(&mut TestudoConfig), "watch_delay_ms"),
+        (|config| config.arrivals.watchers_min = 1, "watchers_min"),
+    ] {
+        let (mut config, mut guest) = (config(2), null_mut());
+        change(&mut config);
+        // SAFETY: all of it is there.
+        let status = unsafe { testudo_guest_open(code.as_ptr(), null(), &config, 17, 0, &mut guest) };
+        assert_eq!((status, guest.is_null()), (TESTUDO_REFUSED, true), "{name}");
+        assert!(words().contains(name), "{}", words());
+    }
+}
+
 /// The host of a match by codes.
 struct Room {
     host: *mut TestudoHost,

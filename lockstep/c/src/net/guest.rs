@@ -100,8 +100,9 @@ pub unsafe extern "C" fn testudo_guest_join(
 
 /// Opens a room at a relay, whose code this is, to play in it as player 0: nobody of the players is the middle then, and all of them may have crashed and come
 /// back: whoever opened the room by `testudo_guest_join` with the code of its own place, `testudo_guest_code(guest, 0)`, as a second call opens another room.
-/// `config`: the settings of the match, with `game_data`; `action_bits` as in the game; `token` as in `testudo_guest_join`. The rest is as after
-/// `testudo_guest_join`, with `testudo_guest_code` for the others. Free it with `testudo_guest_free`.
+/// `config`: the settings of the match, with `game_data`; `action_bits` as in the game; `token` as in `testudo_guest_join`. A relay has its own
+/// `arrivals.watch_delay_ms` and `watchers_min`: `TESTUDO_REFUSED` if they are not 0 here. The rest is as after `testudo_guest_join`, with
+/// `testudo_guest_code` for the others. Free it with `testudo_guest_free`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn testudo_guest_open(
     relay: *const c_char,
@@ -116,6 +117,11 @@ pub unsafe extern "C" fn testudo_guest_open(
         let (relay, token, config) = unsafe { (code(relay)?, secret(token), read(config, "config")?) };
         // SAFETY: as above.
         let data = unsafe { config.game_data() }?;
+        if (config.arrivals.watch_delay_ms, config.arrivals.watchers_min) != (0, 0) {
+            let words =
+                "arrivals.watch_delay_ms and watchers_min must be 0 in a room of a relay, which has its own";
+            return Err(Failure::new(TESTUDO_REFUSED, words));
+        }
         let agreement = Agreement::with_action_bits(&config.agreed()?, action_bits, data)?;
         let now = Instant::from_micros(now_us);
         let guest = Guest::open(SealedDialer::default(), relay, token, agreement, now)?;
