@@ -1917,7 +1917,8 @@ uint32_t testudo_replay_player_frame(const struct TestudoReplayPlayer *player);
 /// The first turn whose checksum or state was another one than the recorded, of those seen so far; `TESTUDO_NEVER`: none.
 uint32_t testudo_replay_player_difference(const struct TestudoReplayPlayer *player);
 
-/// A match of one player alone, without a network: nobody can come. Free it with `testudo_match_free`.
+/// A match of one player alone, without a network: nobody can come. `topology` and `arrivals.watchers_min` mean nothing. Free it with
+/// `testudo_match_free`.
 TestudoStatus testudo_match_single(const struct TestudoConfig *config,
                                    const struct TestudoGame *game,
                                    uint64_t now_us,

@@ -322,6 +322,24 @@ fn a_callback_cannot_call_its_own_match() {
     peer[0].assert_well();
 }
 
+/// A program that has one set of settings for all its matches: they waited for a relay, and for somebody who watches.
+#[test]
+fn a_match_alone_waits_for_nobody_whatever_the_network_settings_are() {
+    let network = [(TESTUDO_TOPOLOGY_HOST, 1), (TESTUDO_TOPOLOGY_RELAY, 0), (TESTUDO_TOPOLOGY_MESH, 0)];
+    for (topology, watchers) in network {
+        let mut config = config(1);
+        (config.topology, config.turns.count, config.arrivals.watchers_min) = (topology, 5, watchers);
+        let (mut toy, mut handle) = (Box::<Toy>::default(), null_mut());
+        // SAFETY: all of it is there.
+        let made = unsafe { testudo_match_single(&config, &toy.game(), 0, &mut handle) };
+        assert_eq!(made, TESTUDO_OK, "{}", words());
+        let mut peer = [Peer::around(toy, handle, 0)];
+        play_to_end(&mut peer, &mut vec![VecDeque::new(); 1], &mut 0);
+        peer[0].assert_well();
+        assert_eq!(peer[0].toy.frames, 10, "topology {topology}");
+    }
+}
+
 #[test]
 fn pause_speed_messages_and_profiles_reach_the_other_side() {
     let (mut peers, mut net) = peers(&config(2));

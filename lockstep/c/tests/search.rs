@@ -53,6 +53,20 @@ fn after_a_desync_every_peer_names_the_number() {
     assert_unchanged(&peers);
 }
 
+/// Nobody else has a copy that could differ. It saved before each turn.
+#[test]
+fn a_match_alone_keeps_no_states_for_a_search() {
+    let mut toy = Box::new(Toy { shows: true, ..Toy::default() });
+    let mut handle = null_mut();
+    // SAFETY: all of it is there.
+    let made = unsafe { testudo_match_single(&config(1), &toy.game(), 0, &mut handle) };
+    assert_eq!(made, TESTUDO_OK, "{}", words());
+    let mut peer = [Peer::around(toy, handle, 0)];
+    play_to_end(&mut peer, &mut vec![Inbox::new(); 1], &mut 0);
+    peer[0].assert_well();
+    assert_eq!(peer[0].toy.saves, 0);
+}
+
 /// Most searches found nothing: all guests asked over one link, which had been allowed as many questions as one of them.
 #[test]
 fn with_many_players_every_peer_finds_the_number() {

@@ -17,7 +17,7 @@ use testudo_lockstep::{
     PlayoutMode, Session,
 };
 
-use crate::config::{TestudoConfig, player};
+use crate::config::{TESTUDO_TOPOLOGY_HOST, TESTUDO_TOPOLOGY_RELAY, TestudoConfig, player};
 use crate::failure::{Failure, Outcome, TESTUDO_OUT_OF_RANGE, TESTUDO_REFUSED, TestudoStatus, status};
 use crate::game::{Game, TestudoGame};
 use crate::handle::{Handle, change, free, give, opaque, with};
@@ -188,7 +188,8 @@ unsafe fn make(
     Match::new(&config, game, data, session)
 }
 
-/// A match of one player alone, without a network: nobody can come. Free it with `testudo_match_free`.
+/// A match of one player alone, without a network: nobody can come. `topology` and `arrivals.watchers_min` mean nothing. Free it with
+/// `testudo_match_free`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn testudo_match_single(
     config: *const TestudoConfig,
@@ -205,9 +206,16 @@ pub unsafe extern "C" fn testudo_match_single(
         }
         // Nobody is there to guess them.
         (config.session_id, config.own.entropy) = (1, [1; 16]);
+        // A program may have one set of settings for all its matches.
+        config.arrivals.watchers_min = 0;
+        if config.topology == TESTUDO_TOPOLOGY_RELAY {
+            config.topology = TESTUDO_TOPOLOGY_HOST;
+        }
         let player = Identity::Player(PlayerId(0));
         // SAFETY: the contract of pointers.
-        unsafe { make((&raw const config, game), player, TESTUDO_NO_PEER, now_us) }
+        let game = unsafe { make((&raw const config, game), player, TESTUDO_NO_PEER, now_us) }?;
+        // No other copy can differ.
+        Ok(Match { hunt: None, ..game })
     };
     // SAFETY: the contract of pointers.
     status(|| unsafe { give(out, alone) })

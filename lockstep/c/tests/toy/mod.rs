@@ -27,6 +27,8 @@ pub(crate) struct Toy {
     pub(crate) wrong_at: u32,
     /// Whether it names its numbers.
     pub(crate) shows: bool,
+    /// How often it was asked to save.
+    pub(crate) saves: u32,
     /// At this frame it does not save.
     pub(crate) save_fails_at: u32,
     /// A state of this frame is refused half way.
@@ -52,6 +54,7 @@ impl Default for Toy {
             kept: Vec::new(),
             wrong_at: u32::MAX,
             shows: false,
+            saves: 0,
             save_fails_at: u32::MAX,
             load_fails_at: u32::MAX,
             loads_before: u32::MAX,
@@ -189,6 +192,7 @@ unsafe extern "C" fn player_returned(context: *mut c_void, player: u32, _: u32) 
 unsafe extern "C" fn save(context: *mut c_void, out: *mut TestudoBuffer) -> TestudoBool {
     let toy = toy(context);
     let state = toy.state();
+    toy.saves += 1;
     if toy.frames == toy.save_fails_at {
         return 0;
     }
