@@ -323,6 +323,13 @@ fn addresses_and_codes_that_are_none_are_refused_with_words() {
         assert_eq!(testudo_guest_match(null(), null(), null(), 0, null_mut()), TESTUDO_NULL);
         assert_eq!(testudo_host_round(null_mut(), null_mut(), 0), TESTUDO_NULL);
         assert!(udp.is_null() && guest.is_null());
+        // It refused, and had added the peer.
+        assert_eq!(testudo_udp_bind(c"127.0.0.1:0".as_ptr(), &mut udp), TESTUDO_OK);
+        assert_eq!(testudo_udp_add_peer(udp, c"127.0.0.1:9".as_ptr(), null_mut()), TESTUDO_NULL);
+        let mut peer = TESTUDO_NO_PEER;
+        assert_eq!(testudo_udp_add_peer(udp, c"127.0.0.1:8".as_ptr(), &mut peer), TESTUDO_OK);
+        assert_eq!(peer, 0, "the first one");
+        testudo_udp_free(udp);
         let mut bytes = [[0; 16]; 2];
         bytes.iter_mut().for_each(|half| assert_eq!(testudo_random_bytes(half.as_mut_ptr(), 16), TESTUDO_OK));
         assert_ne!(bytes[0], bytes[1]);

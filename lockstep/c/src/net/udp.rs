@@ -7,7 +7,7 @@ use testudo_lockstep::transport::udp::UdpTransport;
 
 use super::address;
 use crate::buffer::{TestudoBuffer, put};
-use crate::failure::{Outcome, TestudoStatus, status};
+use crate::failure::{Failure, Outcome, TestudoStatus, status};
 use crate::handle::{Handle, free, give, opaque, with};
 use crate::pointer::{text, write};
 use crate::session::{Match, TestudoMatch};
@@ -57,6 +57,10 @@ pub unsafe extern "C" fn testudo_udp_add_peer(
     peer: *mut u32,
 ) -> TestudoStatus {
     status(|| {
+        // Before it is known.
+        if peer.is_null() {
+            return Err(Failure::null("peer"));
+        }
         // SAFETY: the contract of pointers.
         let known = self::address(unsafe { text(address, "address") }?)?;
         // SAFETY: as above.
