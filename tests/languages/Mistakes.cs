@@ -174,6 +174,19 @@ public static class Mistakes
             Func<uint, int> found = most => crowded.Nearest(new Vec2(0, 0), Numbers.One, most, World.Filter()).Length;
             Must(found(100) == 70 && found(5) == 5 && found(uint.MaxValue) == 70 && found(0) == 0, "the nearest bodies");
         }
+        // A chain that is longer than the first room for a list was made twice.
+        using (var terraced = new World())
+        {
+            var points = new Vec2[100];
+            for (int n = 0; n < 100; n++) points[n] = new Vec2(n * Numbers.One, 0);
+            Must(terraced.CreateChain(points, World.Terrain()).Length == 99 && terraced.Bodies().Length == 99, "a chain");
+            var closed = World.Terrain();
+            closed.Closed = 1;
+            Array.Resize(ref points, 3);
+            points[1].Y = Numbers.One;
+            Must(terraced.CreateChain(points, closed).Length == 3 && terraced.Bodies().Length == 102, "a chain that is closed");
+            Must(Throws<TestudoException>(() => terraced.CreateChain(new Vec2[0], closed)), "a chain without points");
+        }
         world.Dispose();
         Must(Throws<ObjectDisposedException>(() => world.Checksum()), "a world that is freed");
     }

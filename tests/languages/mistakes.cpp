@@ -143,6 +143,17 @@ void worlds() {
     for (int n = 0; n < 70; n++) crowded.create(testudo::body_def(TESTUDO_DYNAMIC, testudo::circle(TESTUDO_ONE)));
     const auto found = [&](uint32_t most) { return crowded.nearest(TestudoVec2{}, TESTUDO_ONE, most).size(); };
     MUST(found(100) == 70 && found(5) == 5 && found(UINT32_MAX) == 70 && found(0) == 0);
+    // A chain that is longer than the first room for a list was made twice.
+    testudo::World terraced;
+    std::vector<TestudoVec2> points;
+    for (int n = 0; n < 100; n++) points.push_back({n * TESTUDO_ONE, 0});
+    MUST(terraced.create_chain(points).size() == 99 && testudo_world_body_count(terraced) == 99);
+    TestudoTerrainDef closed{};
+    testudo::check(testudo_terrain_def_default(&closed));
+    closed.closed = 1;
+    points.resize(3), points[1].y = TESTUDO_ONE;
+    MUST(terraced.create_chain(points, &closed).size() == 3 && testudo_world_body_count(terraced) == 102);
+    MUST(throws<testudo::Error>([&] { terraced.create_chain({}); }));
     auto moved = std::move(world);
     MUST(throws<testudo::Error>([&] { world.checksum(); }));
     MUST(TESTUDO_NO_LIMIT == -TESTUDO_ONE / TESTUDO_ONE);

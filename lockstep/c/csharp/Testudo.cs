@@ -111,9 +111,19 @@ namespace Testudo
         }
         /// <summary>The defaults of a body: Numbers.Static, Kinematic or Dynamic.</summary>
         public static BodyDef Body(uint kind, Shape shape) { TestudoException.Check(Native.testudo_body_def_default(kind, ref shape, out var def)); return def; }
+        /// <summary>The defaults of a chain or polygon.</summary>
+        public static TerrainDef Terrain() { TestudoException.Check(Native.testudo_terrain_def_default(out var def)); return def; }
         public static QueryFilter Filter() { TestudoException.Check(Native.testudo_query_filter_default(out var filter)); return filter; }
 
         public ulong Create(BodyDef def) { TestudoException.Check(Native.testudo_world_create_body(this, ref def, out var body)); return body; }
+        /// <summary>A handle for each segment.</summary>
+        public ulong[] CreateChain(Vec2[] points, TerrainDef def)
+        {
+            // A chain of n points has n segments at most.
+            var to = new ulong[points.Length];
+            Array.Resize(ref to, Counted(Native.testudo_world_create_chain(this, ref def, points, (uint)points.Length, to, (uint)to.Length)));
+            return to;
+        }
         public void Remove(ulong body) => TestudoException.Check(Native.testudo_world_remove_body(this, body));
         public void Step(uint framesPerSecond) => TestudoException.Check(Native.testudo_world_step(this, framesPerSecond));
         public ulong Frame => Native.testudo_world_frame(this);
@@ -154,7 +164,8 @@ namespace Testudo
 
         internal static int Counted(int count) => count < 0 ? throw new TestudoException(-count) : count;
 
-        /// <summary>What a function of Native that fills a list gives. Not for testudo_world_nearest, which finds no more than there is room for: Nearest.</summary>
+        /// <summary>What a function of Native that fills a list gives. Not for testudo_world_nearest, which finds no more than there is room for (Nearest), nor
+        /// for testudo_world_create_chain, which makes a chain in each call (CreateChain).</summary>
         public static T[] List<T>(Fill<T> fill)
         {
             for (var to = new T[64]; ;)

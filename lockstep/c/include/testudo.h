@@ -1446,7 +1446,7 @@ TestudoStatus testudo_world_create_polygon(struct TestudoWorld *world,
 /// Creates a chain of segments that form one surface: ground, cliffs, the outline of a map. 2 to 16,384 points (3 if it is closed),
 /// units, each axis within +-16,384; neighbours at least 1/1,024 and on each axis at most 8,192 apart. `def` may be NULL: defaults.
 /// Returns how many segments there are; `out` gets the handle of each, in order. They are `point_count` if it is closed, else one
-/// less.
+/// less. Each call makes a chain, also one with a `capacity` of 0.
 int32_t testudo_world_create_chain(struct TestudoWorld *world,
                                    const struct TestudoTerrainDef *def,
                                    const struct TestudoVec2 *points,

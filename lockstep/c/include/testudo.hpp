@@ -41,7 +41,8 @@ inline void check_interface() {
 }
 
 /// What a function that fills a list gives: `list<TestudoContactEvent>([&](auto *out, auto room) { return testudo_world_events(world, 0, out, room); })`
-/// Not for testudo_world_nearest, which finds no more than there is room for: `World::nearest`.
+/// Not for testudo_world_nearest, which finds no more than there is room for (`World::nearest`), nor for testudo_world_create_chain, which makes a chain in
+/// each call (`World::create_chain`).
 template <class T, class Fill> std::vector<T> list(Fill fill) {
     std::vector<T> out(16);
     for (;;) {
@@ -105,6 +106,16 @@ public:
         TestudoBody body = TESTUDO_NO_BODY;
         check(testudo_world_create_body(*this, &def, &body));
         return body;
+    }
+    /// A handle for each segment. The definition may be NULL: defaults.
+    std::vector<TestudoBody> create_chain(const std::vector<TestudoVec2> &points, const TestudoTerrainDef *def = nullptr) {
+        // A chain of n points has n segments at most.
+        const auto count = static_cast<uint32_t>(points.size());
+        std::vector<TestudoBody> out(points.size());
+        const int32_t made = testudo_world_create_chain(*this, def, points.data(), count, out.data(), count);
+        if (made < 0) throw Error(-made);
+        out.resize(static_cast<size_t>(made));
+        return out;
     }
     void step(uint32_t frames_per_second) { check(testudo_world_step(*this, frames_per_second)); }
     uint64_t checksum() const {
