@@ -158,6 +158,13 @@ public static class Mistakes
 
         Diverge();
 
+        using (var host = Host.Open(Config.Default(2), new Toy(), "127.0.0.1:0", null, 0, out var hosted))
+        using (hosted)
+        {
+            var address = host.Address();
+            Must(address.StartsWith("127.0.0.1:") && address != "127.0.0.1:0" && host.Code(1) != "", "a host with a port: " + address);
+        }
+
         var world = new World();
         Must(world.Checksum() != 0, "a checksum");
         using (var words = new Testudo.Buffer())

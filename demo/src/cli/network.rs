@@ -5,11 +5,10 @@ use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::Path;
 
 use indicatif::ProgressBar;
-use testudo_lockstep::service::code::JoinCode;
+use testudo_lockstep::service::code::{ADDRESSES_MAX, JoinCode};
 use testudo_lockstep::{Pace, PlayerId, SessionPhase};
 
 use crate::app::interrupt;
-use crate::app::online::address::ADDRESSES_MAX;
 use crate::app::online::agreement::Agreement;
 use crate::app::online::codes::{self, Codes};
 use crate::app::online::name::Name;

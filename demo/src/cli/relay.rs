@@ -1,10 +1,9 @@
 //! `relay`.
 
-use testudo_lockstep::service::code::JoinCodeError;
+use testudo_lockstep::service::code::{ADDRESSES_MAX, JoinCodeError};
 use testudo_lockstep::service::relay::limits::Limits;
 use testudo_lockstep::{Duration, Pace};
 
-use crate::app::online::address::ADDRESSES_MAX;
 use crate::app::online::agreement::Agreement;
 use crate::app::relay::server::{Relay, RelayNews, RelayOptions};
 use crate::app::words::count;

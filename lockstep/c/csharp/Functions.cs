@@ -173,6 +173,7 @@ namespace Testudo
         [DllImport(Library, CallingConvention = C)] public static extern int testudo_random_bytes(byte[] to, uint length);
         [DllImport(Library, CallingConvention = C)] public static extern int testudo_host_open(ref Config config, ref GameTable game, [MarshalAs(UnmanagedType.LPUTF8Str)] string bind, [MarshalAs(UnmanagedType.LPUTF8Str)] string addresses, ulong nowUs, out IntPtr host, out IntPtr handle);
         [DllImport(Library, CallingConvention = C)] public static extern void testudo_host_free(IntPtr host);
+        [DllImport(Library, CallingConvention = C)] public static extern int testudo_host_address(Host host, Buffer to);
         [DllImport(Library, CallingConvention = C)] public static extern int testudo_host_code(Host host, uint place, Buffer to);
         [DllImport(Library, CallingConvention = C)] public static extern int testudo_host_remove(Host host, Match handle, uint player, ulong nowUs);
         [DllImport(Library, CallingConvention = C)] public static extern int testudo_host_round(Host host, Match handle, ulong nowUs);

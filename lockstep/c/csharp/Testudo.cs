@@ -305,7 +305,8 @@ namespace Testudo
     {
         Host(IntPtr handle) : base(handle) { }
         protected override bool ReleaseHandle() { Native.testudo_host_free(handle); return true; }
-        /// <summary>Binds, and makes the host's match. Addresses, separated by commas: where guests find it; null: where it is bound.</summary>
+        /// <summary>Binds, and makes the host's match. Addresses, separated by commas: where guests find it; null: where it is bound. Port 0 in them is that of
+        /// the socket; 0.0.0.0 stands for the addresses of this machine, by which guests of the same house find it.</summary>
         public static Host Open(Config config, Game game, string bind, string addresses, ulong nowUs, out Match match)
         {
             var host = IntPtr.Zero;
@@ -319,6 +320,15 @@ namespace Testudo
                 throw;
             }
             return new Host(host);
+        }
+        /// <summary>The socket's address, with its port.</summary>
+        public string Address()
+        {
+            using (var text = new Buffer())
+            {
+                TestudoException.Check(Native.testudo_host_address(this, text));
+                return text.Text();
+            }
         }
         /// <summary>The code for a player's place, or for Numbers.Watcher.</summary>
         public string Code(uint place)

@@ -1809,7 +1809,9 @@ TestudoStatus testudo_guest_delay(const struct TestudoGuest *guest,
 TestudoStatus testudo_random_bytes(uint8_t *out, uint32_t length);
 
 /// Hosts a match on the internet: makes the match and a socket at the address `bind` ("0.0.0.0:0", port 0 takes a free one). `addresses`:
-/// where guests find it, one to four, separated by commas; NULL: where it is bound. A `session_id` of 0 is drawn.
+/// where guests find it, one to four, separated by commas; NULL: where it is bound. Port 0 in them is that of the socket. In the place of "0.0.0.0" or "[::]"
+/// codes get the addresses of this machine that lead outside. Behind a router these lead guests of the same house only: for others the router passes the port
+/// on, and its address belongs into `addresses`, as in "203.0.113.5:0,0.0.0.0:0". A `session_id` of 0 is drawn.
 ///
 /// Free both, `*host` with `testudo_host_free`, `*handle` with `testudo_match_free`.
 TestudoStatus testudo_host_open(const struct TestudoConfig *config,
@@ -1823,6 +1825,10 @@ TestudoStatus testudo_host_open(const struct TestudoConfig *config,
 /// Closes the socket. Free the match by itself. NULL is allowed. A callback of a game in its round cannot: nothing
 /// happens then.
 void testudo_host_free(struct TestudoHost *host);
+
+/// The socket's address, as text with a 0 at its end: with it the port, where `bind` left it open. It replaces the content of the buffer.
+TestudoStatus testudo_host_address(const struct TestudoHost *host,
+                                   struct TestudoBuffer *out);
 
 /// The code that opens a place, as text with a 0 at its end: that of a player, or of all who watch (`TESTUDO_WATCHER`). Give each
 /// player its own. It replaces the content of the buffer.

@@ -185,6 +185,7 @@ fn calls_without_a_transport(config: &TestudoConfig, game: &TestudoGame) -> Vec<
         testudo_host_open(null(), game, bind, null(), 0, &mut host, &mut handle);
         testudo_host_open(config, game, bind, null(), 0, null_mut(), &mut handle);
         testudo_host_open(config, game, bind, null(), 0, &mut host, null_mut());
+        testudo_host_address(null(), buffer);
         testudo_host_code(null(), 1, buffer);
         testudo_host_remove(null_mut(), M, 1, 0);
         testudo_host_round(null_mut(), M, 0);

@@ -3,10 +3,12 @@
 
 mod toy;
 
-use std::ffi::CString;
+use std::ffi::{CStr, CString};
+use std::net::SocketAddr;
 use std::ptr::{null, null_mut};
 
 use testudo::*;
+use testudo_lockstep::service::code::JoinCode;
 use testudo_lockstep::service::relay::limits::Limits;
 use testudo_lockstep::transport::sealed::{SealedConfig, SealedRelay, SealedServer};
 use testudo_lockstep::{Duration, Instant};
@@ -275,6 +277,41 @@ impl Visitor {
     fn is_over(&self) -> bool {
         self.peer.as_ref().is_some_and(Peer::is_over)
     }
+}
+
+/// The addresses in the codes of a host that is bound like this.
+fn addresses_in_codes(bind: &CStr, addresses: Option<&CStr>) -> (Vec<SocketAddr>, u16) {
+    let (mut host, mut handle, mut toy) = (null_mut(), null_mut(), Box::<Toy>::default());
+    let (bind, addresses) = (bind.as_ptr(), addresses.map_or(null(), CStr::as_ptr));
+    // SAFETY: all of it is there, and freed after all uses.
+    unsafe {
+        let opened = testudo_host_open(&config(2), &toy.game(), bind, addresses, 0, &mut host, &mut handle);
+        assert_eq!(opened, TESTUDO_OK, "{}", words());
+        let peer = Peer::around(toy, handle, 0);
+        assert_eq!(testudo_host_code(host, 1, peer.buffer), TESTUDO_OK);
+        let code: JoinCode = text(peer.buffer).to_str().expect("UTF-8").parse().expect("a code");
+        assert_eq!(testudo_host_address(host, peer.buffer), TESTUDO_OK, "{}", words());
+        let bound: SocketAddr = text(peer.buffer).to_str().expect("UTF-8").parse().expect("an address");
+        testudo_host_free(host);
+        (code.addresses().to_vec(), bound.port())
+    }
+}
+
+/// Every code of a host at "0.0.0.0:0" named 0.0.0.0: a guest on another machine called itself.
+#[test]
+fn codes_lead_to_the_host_whatever_it_is_bound_to() {
+    for (bind, addresses) in
+        [(c"0.0.0.0:0", None), (c"[::]:0", None), (c"127.0.0.1:0", Some(c"0.0.0.0:0, [::]:0"))]
+    {
+        let (found_at, port) = addresses_in_codes(bind, addresses);
+        let leads = |address: &SocketAddr| !address.ip().is_unspecified() && address.port() == port;
+        assert!(!found_at.is_empty() && found_at.iter().all(leads), "{bind:?}: {found_at:?}");
+    }
+    // Nobody knows the port before.
+    let (found_at, port) = addresses_in_codes(c"127.0.0.1:0", Some(c"192.0.2.5:0,[2001:db8::1]:7000"));
+    assert_ne!(port, 0);
+    let expected = [format!("192.0.2.5:{port}"), "[2001:db8::1]:7000".to_owned()];
+    assert_eq!(found_at, expected.map(|address| address.parse().expect("an address")));
 }
 
 #[test]

@@ -4,7 +4,6 @@
 //! `remark` is what the engine has noticed; `seat` is this process's part in a match; `network` is its path there; a `judgement` is the file that a referee
 //! leaves of it.
 
-pub(crate) mod address;
 pub(crate) mod agreement;
 pub(crate) mod codes;
 #[cfg(not(target_arch = "wasm32"))]

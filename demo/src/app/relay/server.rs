@@ -4,14 +4,14 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::thread;
 
+use testudo_lockstep::service::code::ADDRESSES_MAX;
 use testudo_lockstep::service::relay::counters::Counters;
 use testudo_lockstep::service::relay::limits::Limits;
-use testudo_lockstep::transport::sealed::{SealedConfig, SealedRelay, SealedServer};
+use testudo_lockstep::transport::sealed::{SealedConfig, SealedRelay, SealedServer, reachable};
 use testudo_lockstep::{Duration, Instant};
 
 use crate::app::error::MatchError;
 use crate::app::interrupt;
-use crate::app::online::address::{ADDRESSES_MAX, reachable};
 use crate::app::relay::agones::{Agones, Load};
 use crate::app::relay::http::Http;
 use crate::app::relay::metrics::Metrics;

@@ -7,7 +7,7 @@ use std::ptr::null_mut;
 use testudo_lockstep::service::agreement::Agreement;
 use testudo_lockstep::service::greeting::Secrets;
 use testudo_lockstep::service::host::Host;
-use testudo_lockstep::transport::sealed::{SealedConfig, SealedHost, SealedServer, random};
+use testudo_lockstep::transport::sealed::{SealedConfig, SealedHost, SealedServer, random, reachable};
 use testudo_lockstep::{Duration, Identity, Instant, Session};
 
 use super::address;
@@ -41,6 +41,17 @@ pub unsafe extern "C" fn testudo_random_bytes(out: *mut u8, length: u32) -> Test
     })
 }
 
+/// What stands in the codes. The port may be the socket's, which nobody knows before; and an address that stands for all of a machine leads guests to
+/// themselves.
+fn found_at(bound: SocketAddr, given: Option<&str>) -> Outcome<Vec<SocketAddr>> {
+    let given = given.map(|list| list.split(',').map(address).collect()).transpose()?;
+    let with_port = |address: SocketAddr| match address.port() {
+        0 => SocketAddr::new(address.ip(), bound.port()),
+        _ => address,
+    };
+    Ok(given.unwrap_or_else(|| vec![bound]).into_iter().map(with_port).flat_map(reachable).collect())
+}
+
 /// # Safety
 /// The contract of pointers.
 unsafe fn open(
@@ -59,11 +70,9 @@ unsafe fn open(
     let host = Identity::Player(player(config.sides.host_player)?);
     let mut session = Session::of_format(settings, host, game.format(), Instant::from_micros(now_us))?;
     let server = SealedServer::bind(address(bind)?, &SealedConfig::new())?;
-    let found_at: Vec<SocketAddr> = match addresses.is_null() {
-        true => vec![server.local_address()],
-        // SAFETY: the caller's promise.
-        false => unsafe { text(addresses, "addresses") }?.split(',').map(address).collect::<Outcome<_>>()?,
-    };
+    // SAFETY: the caller's promise.
+    let given = unsafe { (!addresses.is_null()).then(|| text(addresses, "addresses")) }.transpose()?;
+    let found_at = found_at(server.local_address(), given)?;
     let mut failed = None;
     let mut draw = || {
         random().unwrap_or_else(|error| {
@@ -80,7 +89,9 @@ unsafe fn open(
 }
 
 /// Hosts a match on the internet: makes the match and a socket at the address `bind` ("0.0.0.0:0", port 0 takes a free one). `addresses`:
-/// where guests find it, one to four, separated by commas; NULL: where it is bound. A `session_id` of 0 is drawn.
+/// where guests find it, one to four, separated by commas; NULL: where it is bound. Port 0 in them is that of the socket. In the place of "0.0.0.0" or "[::]"
+/// codes get the addresses of this machine that lead outside. Behind a router these lead guests of the same house only: for others the router passes the port
+/// on, and its address belongs into `addresses`, as in "203.0.113.5:0,0.0.0.0:0". A `session_id` of 0 is drawn.
 ///
 /// Free both, `*host` with `testudo_host_free`, `*handle` with `testudo_match_free`.
 #[unsafe(no_mangle)]
@@ -114,6 +125,16 @@ pub unsafe extern "C" fn testudo_host_open(
 pub unsafe extern "C" fn testudo_host_free(host: *mut TestudoHost) {
     // SAFETY: the contract of pointers.
     unsafe { free(host) }
+}
+
+/// The socket's address, as text with a 0 at its end: with it the port, where `bind` left it open. It replaces the content of the buffer.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn testudo_host_address(
+    host: *const TestudoHost,
+    out: *mut TestudoBuffer,
+) -> TestudoStatus {
+    // SAFETY: the contract of pointers.
+    status(|| unsafe { with(host, |host| put(out, host.server().local_address())) })
 }
 
 /// The code that opens a place, as text with a 0 at its end: that of a player, or of all who watch (`TESTUDO_WATCHER`). Give each

@@ -3,14 +3,14 @@
 use std::net::SocketAddr;
 
 use testudo_lockstep::Identity;
+use testudo_lockstep::service::code::ADDRESSES_MAX;
 use testudo_lockstep::service::greeting::Secrets;
 use testudo_lockstep::service::host::Host;
 use testudo_lockstep::service::invitation::Offers;
-use testudo_lockstep::transport::sealed::{SealedConfig, SealedHost, SealedServer};
+use testudo_lockstep::transport::sealed::{SealedConfig, SealedHost, SealedServer, reachable};
 use testudo_lockstep::transport::udp::UdpTransport;
 
 use crate::app::error::MatchError;
-use crate::app::online::address::{ADDRESSES_MAX, reachable};
 use crate::app::online::agreement::Agreement;
 use crate::app::online::codes::Codes;
 use crate::app::online::keys;

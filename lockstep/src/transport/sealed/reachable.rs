@@ -2,12 +2,11 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 
-/// Greatest number of addresses in a code.
-pub(crate) const ADDRESSES_MAX: usize = 4;
-
-/// The addresses that others can use, the most likely one first. A socket that listens on all addresses of the machine is reached by those that
-/// lead outside.
-pub(crate) fn reachable(bound: SocketAddr) -> Vec<SocketAddr> {
+/// The one or two addresses by which others reach a socket that is bound to this one, the most likely one first: what
+/// [`SealedHost::new`](super::SealedHost::new) takes. A socket that listens on all addresses of the machine is reached by those that lead outside; without a
+/// network it is that of loopback. Behind a router these are addresses of the house: whoever is outside needs the router's.
+#[must_use]
+pub fn reachable(bound: SocketAddr) -> Vec<SocketAddr> {
     let outside4 = || outside((Ipv4Addr::UNSPECIFIED, 0).into(), (Ipv4Addr::new(192, 0, 2, 1), 9).into());
     let outside6 = || {
         let documents = Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 1);
