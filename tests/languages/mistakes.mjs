@@ -100,6 +100,8 @@ for (const player of [undefined, null, 1.9, 2 ** 32 + 1, Infinity]) {
   assert.throws(() => open.handlePacket(player, [1]), RangeError);
 }
 assert.throws(() => Match.join({ session_id: 1n, sides: { players: 2 } }, new Game(), undefined), RangeError);
+for (const call of ["setReady", "pause"]) assert.throws(() => open[call](), RangeError, call);
+for (const yes of [true, false, 1, 0]) open.setReady(yes);
 open.free();
 
 // Numbers that do not fit are refused, not bent.
@@ -124,16 +126,33 @@ assert.throws(() => crowded.setFilter(crowded.bodies()[0], 2 ** 32, 0), RangeErr
 crowded.setFilter(crowded.bodies()[0], -1, 0xffff_ffff);
 assert.throws(() => crowded.setGravity(1n << 64n, -10n * ONE), RangeError);
 for (const rate of [59.94, undefined, "60", 2 ** 32 + 60]) assert.throws(() => crowded.step(rate), RangeError);
+// A yes or no that is left out was a no: a player who was "ready" never was.
+for (const left of ["listContactHits", "listStayedContacts"]) {
+  for (const neither of [undefined, null]) assert.throws(() => crowded[left](neither), RangeError, left);
+  crowded[left](true);
+}
 for (const left of [(body) => crowded.setEnabled(body), (body) => crowded.setPairIgnored(body, crowded.bodies()[1])]) {
   assert.throws(() => left(crowded.bodies()[0]), RangeError);
 }
 const corner = { x: 8n * ONE, y: 8n * ONE };
+// A place that is left out was the origin.
+for (const [from, to] of [[corner, undefined], [undefined, corner], [corner, null]]) {
+  for (const ask of ["rayCast", "rayCastAll"]) assert.throws(() => crowded[ask](from, to), TypeError, ask);
+  for (const ask of ["sweep", "sweepAll"]) assert.throws(() => crowded[ask](circle(ONE), from, to), TypeError, ask);
+}
+assert.notEqual(crowded.rayCast(corner, { x: 0n, y: 0n }), null);
+// What a material does not name stays as it is. What was there without a value became 0.
+crowded.setMaterial(crowded.bodies()[0], { friction: ONE, damping: 2n * ONE });
+crowded.setMaterial(crowded.bodies()[0], { friction: undefined, restitution: ONE / 2n });
+assert.deepEqual(crowded.body(crowded.bodies()[0]).material, { restitution: ONE / 2n, friction: ONE, ground_friction: 0n, damping: 2n * ONE });
+assert.throws(() => crowded.setMaterial(crowded.bodies()[0], { frictoin: ONE }), TypeError);
 const area = { min: { x: -8n * ONE, y: -8n * ONE }, max: corner };
 const crowd = new Crowd(area);
 crowd.survey(crowded);
 assert.throws(() => crowd.add(crowded, crowded.bodies()[0], 1n << 64n, ONE), RangeError);
 assert.throws(() => crowd.setCost(crowded, area, 2 ** 32 + 3), RangeError);
 assert.throws(() => crowd.findPath(area.min, corner, ONE / 2n, Infinity), RangeError);
+assert.throws(() => crowd.findPath(area.min, undefined, ONE / 2n, 100), TypeError);
 crowd.free();
 
 // Points of terrain that lack a number had that of whatever lay there before: each peer had other terrain.

@@ -1,6 +1,6 @@
 // Movement: units that find their way. Units and ranges: testudo.h.
 import { array, bool, call, exports, fromUtf8, i64, struct, u32, u64, withBytes, withRoom } from "./memory.mjs";
-import { box, Buffer, check, counted, filled, given, list, out, queryFilter, segment, vec2 } from "./world.mjs";
+import { box, Buffer, check, counted, filled, given, list, out, queryFilter, vec2, way } from "./world.mjs";
 
 export const MoveKind = Object.freeze({ ARRIVED: 0, UNREACHABLE: 1, GAVE_UP: 2, GONE: 3, PREY_GONE: 4, OTHER: 255 });
 export const Formation = Object.freeze({ DISC: 0, ROWS: 1 });
@@ -120,7 +120,7 @@ export class Crowd {
   }
   /** The corners of a path, none if there is no path: [{ at, left }]. */
   findPath(from, to, radius, cellsMax) {
-    const find = (c, at, most) => c.testudo_crowd_find_path(this.pointer, given(segment, { from, to }), radius, cellsMax, at, most);
+    const find = (c, at, most) => c.testudo_crowd_find_path(this.pointer, way(from, to), radius, cellsMax, at, most);
     return this.#list(corner, find);
   }
 

@@ -1,5 +1,7 @@
 // Lockstep: the game as an object that the library calls, and one peer's part of a match. What each function means: testudo.h.
-import { address, array, asBytes, bool, bytesAt, call, callback, exports, fromUtf8, room, struct, textAt, toUtf8, u32, u64, u8, withBytes } from "./memory.mjs";
+import {
+  address, array, asBytes, bool, bytesAt, call, callback, exports, flag, fromUtf8, room, struct, textAt, toUtf8, u32, u64, u8, withBytes,
+} from "./memory.mjs";
 import { Buffer, TestudoError, check, counted, filled, out } from "./world.mjs";
 
 /** Who somebody is, where it is no player. */
@@ -331,13 +333,13 @@ export class Match {
   // ---- What the local player wants
 
   pause(yes) {
-    check(exports().testudo_match_pause(this.pointer, yes ? 1 : 0));
+    check(exports().testudo_match_pause(this.pointer, flag(yes)));
   }
   setSpeed(percent) {
     check(exports().testudo_match_set_speed(this.pointer, percent));
   }
   setReady(yes) {
-    check(exports().testudo_match_set_ready(this.pointer, yes ? 1 : 0));
+    check(exports().testudo_match_set_ready(this.pointer, flag(yes)));
   }
   /** What a player shows of itself: bytes. */
   profile(player) {

@@ -148,6 +148,11 @@ function argument(value) {
   if (typeof value === "bigint") return whole(value, I64[0], 2n ** 64n - 1n);
   return typeof value === "boolean" ? value : whole(value, -0x8000_0000, 0xffff_ffff);
 }
+/** Yes or no as an argument of a call. What is left out is neither. */
+export function flag(yes) {
+  if (yes === undefined || yes === null) throw new RangeError(`${yes} is neither yes nor no`);
+  return yes ? 1 : 0;
+}
 /** An angle goes around: 2^32 is a whole turn. */
 export const angle = (value) => whole(value, Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER) | 0;
 

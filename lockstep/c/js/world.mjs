@@ -1,5 +1,5 @@
 // The physics: a world and its bodies. Units and ranges: testudo.h. Numbers of the simulation are BigInt with 16 fraction bits, bodies are BigInt.
-import { angle, array, bool, call, exports, f32, fromUtf8, i64, i8, room, struct, textAt, toI64, u32, u64, withBytes, withRoom, bytesAt } from "./memory.mjs";
+import { angle, array, bool, call, exports, f32, flag, fromUtf8, i64, i8, room, struct, textAt, toI64, u32, u64, withBytes, withRoom, bytesAt } from "./memory.mjs";
 
 /** One, as the simulation counts. */
 export const ONE = 65_536n;
@@ -111,6 +111,12 @@ export const given = (type, value) => {
   type.write(at, value);
   return at;
 };
+
+/** From a place to another. One that is left out would be the origin. */
+export function way(from, to) {
+  if (from === undefined || to === undefined) throw new TypeError("a place is left out");
+  return given(segment, { from, to });
+}
 
 /** A circle; its radius. */
 export const circle = (radius) => ({ kind: 0, radius });
@@ -255,7 +261,11 @@ export class World {
     return this.#read(u64, (c, at) => c.testudo_world_user(this.pointer, body, at));
   }
   setMaterial(body, values) {
-    call((c) => check(c.testudo_world_set_material(this.pointer, body, given(material, { ...this.body(body).material, ...values }))));
+    call((c) => {
+      const at = given(material, this.body(body).material);
+      material.write(at, values);
+      check(c.testudo_world_set_material(this.pointer, body, at));
+    });
   }
   setShape(body, form) {
     call((c) => check(c.testudo_world_set_shape(this.pointer, body, given(shape, form))));
@@ -309,10 +319,10 @@ export class World {
     return this.#list(contactHit, (c, at, most) => c.testudo_world_contact_hits(this.pointer, at, most));
   }
   listContactHits(yes) {
-    check(exports().testudo_world_list_contact_hits(this.pointer, yes ? 1 : 0));
+    check(exports().testudo_world_list_contact_hits(this.pointer, flag(yes)));
   }
   listStayedContacts(yes) {
-    check(exports().testudo_world_list_stayed_contacts(this.pointer, yes ? 1 : 0));
+    check(exports().testudo_world_list_stayed_contacts(this.pointer, flag(yes)));
   }
   contacts() {
     return this.#list(contact, (c, at, most) => c.testudo_world_contacts(this.pointer, at, most));
@@ -344,18 +354,18 @@ export class World {
   }
   /** The first body that a ray meets, or null. */
   rayCast(from, to, filter = {}) {
-    return this.#query(rayHit, filter, (c, by, at) => c.testudo_world_ray_cast(this.pointer, given(segment, { from, to }), by, at))[0] ?? null;
+    return this.#query(rayHit, filter, (c, by, at) => c.testudo_world_ray_cast(this.pointer, way(from, to), by, at))[0] ?? null;
   }
   rayCastAll(from, to, filter = {}) {
-    return this.#query(rayHit, filter, (c, by, at, most) => c.testudo_world_ray_cast_all(this.pointer, given(segment, { from, to }), by, at, most));
+    return this.#query(rayHit, filter, (c, by, at, most) => c.testudo_world_ray_cast_all(this.pointer, way(from, to), by, at, most));
   }
   /** The first body that a moving shape meets, or null. */
   sweep(form, from, to, filter = {}) {
-    const run = (c, by, at) => c.testudo_world_sweep(this.pointer, given(shape, form), given(segment, { from, to }), by, at);
+    const run = (c, by, at) => c.testudo_world_sweep(this.pointer, given(shape, form), way(from, to), by, at);
     return this.#query(sweepHit, filter, run)[0] ?? null;
   }
   sweepAll(form, from, to, filter = {}) {
-    const run = (c, by, at, most) => c.testudo_world_sweep_all(this.pointer, given(shape, form), given(segment, { from, to }), by, at, most);
+    const run = (c, by, at, most) => c.testudo_world_sweep_all(this.pointer, given(shape, form), way(from, to), by, at, most);
     return this.#query(sweepHit, filter, run);
   }
 
