@@ -271,3 +271,38 @@ reader.free();
   assert.throws(() => games[0].shown.number("frame", 1n), TestudoError);
   for (const owner of [...peers, ...games.map(({ world }) => world)]) owner.free();
 }
+
+// What `save` throws while a piece of the recording is taken does not take the piece away: the file is the evidence of a desync.
+{
+  // Between two turns the state is recorded at once.
+  const shared = { session_id: 3n, sides: { players: 2 }, turns: { frames_per_turn: 1 }, own: { records: true } };
+  const games = [new Scene(), new Scene()], inboxes = [[], []];
+  games[1].step = function () {
+    for (let n = 0; n < (this.world.frame === 20n ? 2 : 1); n++) this.world.step(60);
+  };
+  const peers = [Match.host(shared, games[0], 0n), Match.join(shared, games[1], 1, 0, 0n)];
+  let piece = null;
+  const take = (peer) => {
+    if (piece !== null || peer !== peers[0] || !peer.events().some(({ kind }) => kind === EventKind.DESYNC)) return;
+    games[0].save = () => {
+      throw new Error("mine");
+    };
+    assert.throws(() => peer.takeReplay(), /mine/);
+    delete games[0].save;
+    assert.equal(peer.replayFile, 0);
+    piece = peer.takeReplay();
+  };
+  for (let now = 0n; now < 3_000_000n && piece === null; now += 10_000n) {
+    peers.forEach((peer, number) => {
+      for (const bytes of inboxes[number].splice(0)) peer.handlePacket(0, bytes, now);
+      take(peer);
+      peer.advance(now);
+      take(peer);
+      for (const { bytes } of peer.packets(now)) inboxes[1 - number].push(bytes);
+    });
+  }
+  assert.deepEqual(piece.slice(0, 8), peers[1].takeReplay().slice(0, 8));
+  // The rest of it.
+  assert.ok(peers[0].takeReplay().length < 8);
+  for (const owner of [...peers, ...games.map(({ world }) => world)]) owner.free();
+}

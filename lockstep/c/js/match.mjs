@@ -171,6 +171,7 @@ export class Match {
   #context = nextGame++;
   #events = new Buffer();
   #told = [];
+  #piece = null;
 
   /** Of one player alone, without a network. */
   static single(settings, game, nowUs = now()) {
@@ -387,10 +388,26 @@ export class Match {
   }
   /** What was recorded since the last call, with `own: { records: true }`: append it to the file. Look at `replayFile` before: another number, another file. */
   takeReplay() {
-    return Buffer.of((buffer) => this.#done(exports().testudo_match_take_replay(this.pointer, buffer.pointer)));
+    const file = this.#file(), kept = this.#piece;
+    if (kept === null || kept.file === file) {
+      let status;
+      const bytes = Buffer.of((buffer) => {
+        if (kept !== null) buffer.append(kept.bytes);
+        status = exports().testudo_match_take_replay(this.pointer, buffer.pointer);
+      });
+      // What the game throws meanwhile does not take the piece away: it comes with the next call.
+      if (status === 0) this.#piece = { file, bytes };
+      this.#done(status);
+    }
+    const { bytes } = this.#piece;
+    this.#piece = null;
+    return bytes;
   }
   /** Which file the next piece belongs to: 0, and one more each time that a state was loaded. */
   get replayFile() {
+    return this.#piece?.file ?? this.#file();
+  }
+  #file() {
     return natural(exports().testudo_match_replay_file(this.pointer));
   }
   finishReplay() {
