@@ -1,4 +1,5 @@
 // All functions of testudo.h, which has their docs, units and ranges. For what Testudo.cs has no method for: TestudoException.Check(Native.testudo_...).
+// An object may not be null, also where testudo.h allows NULL for its handle (ArgumentNullException): give a Buffer, for example.
 using System;
 using System.Runtime.InteropServices;
 

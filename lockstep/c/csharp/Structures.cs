@@ -188,6 +188,7 @@ namespace Testudo
         WrongState, Joined, CaughtUp, PlayerReturned, JoinFailed, Finished, Failed, Difference, Other = 255,
     }
 
+    /// <summary>Values of Difference have a sign: (long)Values[0].</summary>
     [StructLayout(LayoutKind.Sequential)]
     public struct Event
     {

@@ -300,7 +300,8 @@ namespace Testudo
         public void Pump(Match match, ulong nowUs) => match.Done(Native.testudo_udp_pump(this, match, nowUs));
     }
 
-    /// <summary>The host of a match over the internet, by codes.</summary>
+    /// <summary>The host of a match over the internet, by codes. Dispose waits up to a quarter of a second for the last packets, so not between two
+    /// pictures.</summary>
     public sealed class Host : Owner
     {
         Host(IntPtr handle) : base(handle) { }
@@ -342,7 +343,7 @@ namespace Testudo
         public void Round(Match match, ulong nowUs) => match.Done(Native.testudo_host_round(this, match, nowUs));
     }
 
-    /// <summary>A guest who comes by a code, and comes back by itself.</summary>
+    /// <summary>A guest who comes by a code, and comes back by itself. Dispose waits as that of Host.</summary>
     public sealed class Guest : Owner
     {
         /// <summary>The token: 16 random bytes of this machine, which it keeps.</summary>
@@ -414,7 +415,7 @@ namespace Testudo
             game.Rethrow();
             return World.Counted(count) == 1;
         }
-        /// <summary>Goes to the start of a turn.</summary>
+        /// <summary>Goes to the start of a turn of the file.</summary>
         public void Seek(uint turn)
         {
             int status = Native.testudo_replay_player_seek(this, turn);

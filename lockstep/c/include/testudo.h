@@ -164,7 +164,8 @@
 /// A peer was refused: `peer`; the words say why.
 #define TESTUDO_EVENT_REFUSED 3
 
-/// A packet over the link `peer` claims to be from `player`, but the link is that of `other`. Close it.
+/// A packet over the link `peer` claims to be from `player`, but the link is that of `other`. A host by codes has closed it. A link
+/// of your own: close it, and take no more of its packets.
 #define TESTUDO_EVENT_FORGED 4
 
 /// `player` shows something else of itself (`testudo_match_profile`).
@@ -263,8 +264,8 @@
 
 /// The search after a desync is over, of a game with `visit`; the words name the number. `number`: whether it was found; then both copies were different
 /// before the turn `turn`, for the first time unless the words say "or earlier", and `values[0]` is the number here, `values[1]` that of the peer that was
-/// asked. Go on for some seconds: others ask, too. With `number` 0 the words may also say that the game has refused its own present state when the search
-/// returned to it: leave the match then.
+/// asked: numbers with a sign (`int64_t`), 0 where the words say that it is missing. Go on for some seconds: others ask, too. With `number` 0 the words
+/// may also say that the game has refused its own present state when the search returned to it: leave the match then.
 #define TESTUDO_EVENT_DIFFERENCE 36
 
 /// Anything else; see the words.
@@ -922,9 +923,10 @@ typedef struct TestudoConfig {
 /// A turn calls `turn_started`, then `apply` for each action (players in order, each player's actions in the order in which
 /// they were given), then `step` for each frame, then `checksum`, then `turn_ended`.
 ///
-/// These call the functions of a game: what makes a match or a player of it, `testudo_match_handle_packet`, `_advance`, `_poll_packet`, `_poll_event`,
-/// `_submit`, `_leave`, `_checksum`, `_take_replay` and `_finish_replay`, the rounds and pumps of transports, `testudo_replay_verify`, and
-/// `testudo_replay_player_step` and `_seek`. `_poll_event`, `_take_replay` and `_finish_replay` call `save`, after a desync (`own.records`).
+/// These call the functions of a game: what makes a match or a player of it, `testudo_match_handle_packet`, `_advance`, `_poll_packet`, `_submit`,
+/// `_leave`, `_checksum`, `_take_replay` and `_finish_replay`, the rounds and pumps of transports, `testudo_replay_verify`, and
+/// `testudo_replay_player_step` and `_seek`. After a desync `_advance`, `_checksum`, `_take_replay`, `_finish_replay` and the rounds call `save`
+/// (`own.records`).
 ///
 /// Functions may be NULL unless the docs say that they are needed. They must return: no exception, no `longjmp`. They may use
 /// worlds and buffers. The match (or the replay's player) that calls them answers `TESTUDO_BUSY`, a getter what it has for a bad handle, and `_free`
@@ -984,7 +986,8 @@ typedef struct TestudoGame {
   void (*visit)(void *context, struct TestudoVisit *visit);
 } TestudoGame;
 
-/// What a replay says of itself.
+/// What a replay says of itself. Turns of a replay are counted from the first one of the file, here and in all functions of replays. With `first_turn` added
+/// they are those of the match, which its events have, and which the game gets while it plays.
 typedef struct TestudoReplayInfo {
   /// `TestudoConfig.content_hash` of the match.
   uint64_t content_hash;
@@ -994,7 +997,7 @@ typedef struct TestudoReplayInfo {
   uint32_t turns;
   /// The turn of the match with which it begins, with the state in the file; 0: with the first one.
   uint32_t first_turn;
-  /// The first turn in which the peers disagreed; `TESTUDO_NEVER`: none was told.
+  /// The first turn of the file in which the peers disagreed; `TESTUDO_NEVER`: none was told.
   uint32_t desync_turn;
   /// The recording was ended, not cut off.
   TestudoBool complete;
@@ -1006,7 +1009,7 @@ typedef struct TestudoReplayInfo {
 typedef struct TestudoVerification {
   /// Number of turns that were played.
   uint32_t turns;
-  /// The first turn that differs from the recording; `TESTUDO_NEVER`: none.
+  /// The first turn of the file that differs from the recording; `TESTUDO_NEVER`: none.
   uint32_t first_difference;
   /// The replay is complete, not damaged, and every checksum was reproduced.
   TestudoBool sound;
@@ -1765,8 +1768,8 @@ TestudoStatus testudo_guest_code(const struct TestudoGuest *guest,
                                  uint32_t place,
                                  struct TestudoBuffer *out);
 
-/// Closes the connection. Free the match by itself. NULL is allowed. A callback of a game in its round cannot: nothing
-/// happens then.
+/// Closes the connection, and waits up to a quarter of a second until the last packets are sent. Free the match by itself. NULL is allowed. A callback of
+/// a game in its round cannot: nothing happens then.
 void testudo_guest_free(struct TestudoGuest *guest);
 
 /// A round: packets in, frames, packets out. `handle`: the match of the newest arrival; NULL before the first one.
@@ -1822,8 +1825,8 @@ TestudoStatus testudo_host_open(const struct TestudoConfig *config,
                                 struct TestudoHost **host,
                                 struct TestudoMatch **handle);
 
-/// Closes the socket. Free the match by itself. NULL is allowed. A callback of a game in its round cannot: nothing
-/// happens then.
+/// Closes the socket, and waits up to a quarter of a second until the last packets are sent. Free the match by itself. NULL is allowed. A callback of
+/// a game in its round cannot: nothing happens then.
 void testudo_host_free(struct TestudoHost *host);
 
 /// The socket's address, as text with a 0 at its end: with it the port, where `bind` left it open. It replaces the content of the buffer.
@@ -1909,18 +1912,18 @@ void testudo_replay_player_free(struct TestudoReplayPlayer *player);
 /// Runs one frame; of a pause the whole turn. Returns whether there was one: 0 or 1.
 int32_t testudo_replay_player_step(struct TestudoReplayPlayer *player);
 
-/// Goes to the start of a turn, forwards or backwards. Backwards needs `save` and `load` of the game, and far forwards is faster with them. If
+/// Goes to the start of a turn of the file, forwards or backwards. Backwards needs `save` and `load` of the game, and far forwards is faster with them. If
 /// they are missing or refuse, it is `TESTUDO_GAME_FAILED`, and the player stays where it was.
 TestudoStatus testudo_replay_player_seek(struct TestudoReplayPlayer *player,
                                          uint32_t turn);
 
-/// The turn that is running, or runs next.
+/// The turn of the file that is running, or runs next.
 uint32_t testudo_replay_player_turn(const struct TestudoReplayPlayer *player);
 
 /// Number of frames of that turn that have run.
 uint32_t testudo_replay_player_frame(const struct TestudoReplayPlayer *player);
 
-/// The first turn whose checksum or state was another one than the recorded, of those seen so far; `TESTUDO_NEVER`: none.
+/// The first turn of the file whose checksum or state was another one than the recorded, of those seen so far; `TESTUDO_NEVER`: none.
 uint32_t testudo_replay_player_difference(const struct TestudoReplayPlayer *player);
 
 /// A match of one player alone, without a network: nobody can come. `topology` and `arrivals.watchers_min` mean nothing. Free it with
@@ -1965,7 +1968,8 @@ int32_t testudo_match_poll_event(struct TestudoMatch *handle, struct TestudoEven
 /// The last event that `testudo_match_poll_event` gave, in English, for a person or a log. "" if there was none. Valid until its next call.
 const char *testudo_match_event_words(const struct TestudoMatch *handle);
 
-/// Before the start: what a player shows of itself, a name or colours, at most 64 bytes. Each player sets its own.
+/// Before the start: what a player shows of itself, a name or colours, at most 64 bytes. Each player sets its own. In a star of players
+/// the host sets those of all, for the names of bots.
 TestudoStatus testudo_match_set_profile(struct TestudoMatch *handle,
                                         uint32_t player,
                                         const uint8_t *data,

@@ -306,6 +306,7 @@ export interface Settings {
   };
 }
 
+/** `values` of `DIFFERENCE` have a sign: `BigInt.asIntN(64, values[0])`. */
 export interface MatchEvent {
   kind: number; turn: number; peer: number; player: number; other: number; players: number; number: bigint; values: bigint[];
   /** The same in English. */

@@ -22,9 +22,10 @@ type OnPlayer = unsafe extern "C" fn(context: *mut c_void, player: u32, turn: u3
 /// A turn calls `turn_started`, then `apply` for each action (players in order, each player's actions in the order in which
 /// they were given), then `step` for each frame, then `checksum`, then `turn_ended`.
 ///
-/// These call the functions of a game: what makes a match or a player of it, `testudo_match_handle_packet`, `_advance`, `_poll_packet`, `_poll_event`,
-/// `_submit`, `_leave`, `_checksum`, `_take_replay` and `_finish_replay`, the rounds and pumps of transports, `testudo_replay_verify`, and
-/// `testudo_replay_player_step` and `_seek`. `_poll_event`, `_take_replay` and `_finish_replay` call `save`, after a desync (`own.records`).
+/// These call the functions of a game: what makes a match or a player of it, `testudo_match_handle_packet`, `_advance`, `_poll_packet`, `_submit`,
+/// `_leave`, `_checksum`, `_take_replay` and `_finish_replay`, the rounds and pumps of transports, `testudo_replay_verify`, and
+/// `testudo_replay_player_step` and `_seek`. After a desync `_advance`, `_checksum`, `_take_replay`, `_finish_replay` and the rounds call `save`
+/// (`own.records`).
 ///
 /// Functions may be NULL unless the docs say that they are needed. They must return: no exception, no `longjmp`. They may use
 /// worlds and buffers. The match (or the replay's player) that calls them answers `TESTUDO_BUSY`, a getter what it has for a bad handle, and `_free`

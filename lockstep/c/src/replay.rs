@@ -30,7 +30,8 @@ impl std::fmt::Debug for TestudoReplayPlayer {
     }
 }
 
-/// What a replay says of itself.
+/// What a replay says of itself. Turns of a replay are counted from the first one of the file, here and in all functions of replays. With `first_turn` added
+/// they are those of the match, which its events have, and which the game gets while it plays.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct TestudoReplayInfo {
@@ -42,7 +43,7 @@ pub struct TestudoReplayInfo {
     pub turns: u32,
     /// The turn of the match with which it begins, with the state in the file; 0: with the first one.
     pub first_turn: u32,
-    /// The first turn in which the peers disagreed; `TESTUDO_NEVER`: none was told.
+    /// The first turn of the file in which the peers disagreed; `TESTUDO_NEVER`: none was told.
     pub desync_turn: u32,
     /// The recording was ended, not cut off.
     pub complete: TestudoBool,
@@ -56,7 +57,7 @@ pub struct TestudoReplayInfo {
 pub struct TestudoVerification {
     /// Number of turns that were played.
     pub turns: u32,
-    /// The first turn that differs from the recording; `TESTUDO_NEVER`: none.
+    /// The first turn of the file that differs from the recording; `TESTUDO_NEVER`: none.
     pub first_difference: u32,
     /// The replay is complete, not damaged, and every checksum was reproduced.
     pub sound: TestudoBool,
@@ -218,7 +219,7 @@ pub unsafe extern "C" fn testudo_replay_player_step(player: *mut TestudoReplayPl
     count(|| unsafe { with(player, |player| Ok(player.step_frame().into())) })
 }
 
-/// Goes to the start of a turn, forwards or backwards. Backwards needs `save` and `load` of the game, and far forwards is faster with them. If
+/// Goes to the start of a turn of the file, forwards or backwards. Backwards needs `save` and `load` of the game, and far forwards is faster with them. If
 /// they are missing or refuse, it is `TESTUDO_GAME_FAILED`, and the player stays where it was.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn testudo_replay_player_seek(
@@ -234,7 +235,7 @@ pub unsafe extern "C" fn testudo_replay_player_seek(
     status(|| unsafe { with(player, |player| player.seek(turn).map_err(refused)) })
 }
 
-/// The turn that is running, or runs next.
+/// The turn of the file that is running, or runs next.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn testudo_replay_player_turn(player: *const TestudoReplayPlayer) -> u32 {
     // SAFETY: the contract of pointers.
@@ -248,7 +249,7 @@ pub unsafe extern "C" fn testudo_replay_player_frame(player: *const TestudoRepla
     value(0, || unsafe { with(player, |player| Ok(player.frame())) })
 }
 
-/// The first turn whose checksum or state was another one than the recorded, of those seen so far; `TESTUDO_NEVER`: none.
+/// The first turn of the file whose checksum or state was another one than the recorded, of those seen so far; `TESTUDO_NEVER`: none.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn testudo_replay_player_difference(player: *const TestudoReplayPlayer) -> u32 {
     let turn =

@@ -150,8 +150,8 @@ pub unsafe extern "C" fn testudo_guest_code(
     status(|| unsafe { with(guest, code) })
 }
 
-/// Closes the connection. Free the match by itself. NULL is allowed. A callback of a game in its round cannot: nothing
-/// happens then.
+/// Closes the connection, and waits up to a quarter of a second until the last packets are sent. Free the match by itself. NULL is allowed. A callback of
+/// a game in its round cannot: nothing happens then.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn testudo_guest_free(guest: *mut TestudoGuest) {
     // SAFETY: the contract of pointers.

@@ -119,8 +119,8 @@ pub unsafe extern "C" fn testudo_host_open(
     })
 }
 
-/// Closes the socket. Free the match by itself. NULL is allowed. A callback of a game in its round cannot: nothing
-/// happens then.
+/// Closes the socket, and waits up to a quarter of a second until the last packets are sent. Free the match by itself. NULL is allowed. A callback of
+/// a game in its round cannot: nothing happens then.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn testudo_host_free(host: *mut TestudoHost) {
     // SAFETY: the contract of pointers.

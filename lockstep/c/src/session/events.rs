@@ -17,7 +17,8 @@ pub const TESTUDO_EVENT_LOST: u32 = 1;
 pub const TESTUDO_EVENT_CONNECTED: u32 = 2;
 /// A peer was refused: `peer`; the words say why.
 pub const TESTUDO_EVENT_REFUSED: u32 = 3;
-/// A packet over the link `peer` claims to be from `player`, but the link is that of `other`. Close it.
+/// A packet over the link `peer` claims to be from `player`, but the link is that of `other`. A host by codes has closed it. A link
+/// of your own: close it, and take no more of its packets.
 pub const TESTUDO_EVENT_FORGED: u32 = 4;
 /// `player` shows something else of itself (`testudo_match_profile`).
 pub const TESTUDO_EVENT_PROFILE: u32 = 5;
@@ -84,8 +85,8 @@ pub const TESTUDO_EVENT_FINISHED: u32 = 34;
 pub const TESTUDO_EVENT_FAILED: u32 = 35;
 /// The search after a desync is over, of a game with `visit`; the words name the number. `number`: whether it was found; then both copies were different
 /// before the turn `turn`, for the first time unless the words say "or earlier", and `values[0]` is the number here, `values[1]` that of the peer that was
-/// asked. Go on for some seconds: others ask, too. With `number` 0 the words may also say that the game has refused its own present state when the search
-/// returned to it: leave the match then.
+/// asked: numbers with a sign (`int64_t`), 0 where the words say that it is missing. Go on for some seconds: others ask, too. With `number` 0 the words
+/// may also say that the game has refused its own present state when the search returned to it: leave the match then.
 pub const TESTUDO_EVENT_DIFFERENCE: u32 = 36;
 /// Anything else; see the words.
 pub const TESTUDO_EVENT_OTHER: u32 = 255;

@@ -14,7 +14,8 @@ pub const TESTUDO_EVERYBODY: u32 = 256;
 /// Instead of a player: the host, or whoever runs the relay.
 pub const TESTUDO_MIDDLE: u32 = 257;
 
-/// Before the start: what a player shows of itself, a name or colours, at most 64 bytes. Each player sets its own.
+/// Before the start: what a player shows of itself, a name or colours, at most 64 bytes. Each player sets its own. In a star of players
+/// the host sets those of all, for the names of bots.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn testudo_match_set_profile(
     handle: *mut TestudoMatch,
