@@ -127,6 +127,36 @@ fn a_place_is_taken_once() {
     assert_eq!(game.session(1).phase(), SessionPhase::Lobby);
 }
 
+/// The last bye of a peer that had not heard the welcome had the tag of a hello. When the two before it were lost, the place stayed taken.
+#[test]
+fn each_bye_of_a_guest_that_has_not_heard_the_welcome_frees_its_place() {
+    let config = SessionConfig::new(2).simulated().turns(10);
+    for lost in 0..3 {
+        let now = Instant::ZERO;
+        let mut host = Session::<Order>::host(config.clone(), now).unwrap();
+        let mut guest = Session::<Order>::join(config.clone(), PlayerId(1), PeerId(0), now).unwrap();
+        let (mut packet, mut welcome) = (Vec::new(), Vec::new());
+        // A hello, the challenge, and a hello with its cookie.
+        guest.poll_transmit(now, &mut packet).unwrap();
+        host.handle_packet(now, PeerId(1), &packet);
+        host.poll_transmit(now, &mut packet).unwrap();
+        guest.handle_packet(now, PeerId(0), &packet);
+        guest.poll_transmit(now, &mut packet).unwrap();
+        host.handle_packet(now, PeerId(1), &packet);
+        host.poll_transmit(now, &mut welcome).unwrap();
+        assert!(host.knows(PeerId(1)), "the host has let it in, and the welcome is lost");
+        guest.leave();
+        for copy in 0..3 {
+            assert_eq!(guest.poll_transmit(now, &mut packet), Some(PeerId(0)), "{lost} {copy}");
+            if copy == lost {
+                host.handle_packet(now, PeerId(1), &packet);
+            }
+        }
+        assert!(!host.knows(PeerId(1)), "copy {lost} of the bye: {:?}", host.stats());
+        assert_eq!(guest.poll_transmit(now, &mut packet), None, "there are three of them");
+    }
+}
+
 #[test]
 fn peers_start_together_within_the_sync_window() {
     // Five frames of 20 ms in the article: at most 100 ms apart.

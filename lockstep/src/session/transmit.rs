@@ -64,9 +64,11 @@ impl AnySession {
         };
         let owes_roster =
             self.signing.as_ref().is_some_and(|signing| signing.owes_roster(&mut self.common, index));
+        let owes_bye = self.common.links[index].outflow.owes_bye();
+        let is_hello = !owes_bye && self.common.links[index].phase == LinkPhase::Dialing;
         let mut more = false;
         match self.common.phase {
-            _ if self.common.links[index].outflow.owes_bye() => {
+            _ if owes_bye => {
                 self.common.links[index]
                     .outflow
                     .take_bye()
@@ -74,7 +76,7 @@ impl AnySession {
                     .encode(&mut self.buffers.writer);
             }
             SessionPhase::Finished | SessionPhase::Left | SessionPhase::Failed(_) => return None,
-            _ if self.common.links[index].phase == LinkPhase::Dialing => {
+            _ if is_hello => {
                 let (nonce, cookie) =
                     (self.common.links[index].handshake.nonce, self.common.links[index].handshake.cookie);
                 self.common.setup.hello(nonce, cookie).encode(&mut self.buffers.writer);
@@ -95,8 +97,7 @@ impl AnySession {
         }
         let link = &mut self.common.links[index];
         // The receiver must be able to read a hello before it knows anything about the sender.
-        let key =
-            if link.phase == LinkPhase::Dialing && !link.outflow.owes_bye() { 0 } else { link.handshake.key };
+        let key = if is_hello { 0 } else { link.handshake.key };
         link.outflow.note_sent(self.common.now, more);
         packet::seal(&self.buffers.writer, key, out);
         Some(link.peer)
