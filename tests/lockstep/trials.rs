@@ -317,6 +317,15 @@ fn every_number_is_flipped_in_the_end() {
             "{unhashed}: {fault:?}"
         );
     }
+    // Two of them: number 0 and number 250.
+    for (unhashed, is_found) in [(0, true), (249, false), (250, true), (251, false)] {
+        let trial = Trial::new().turns(1).flips(1).flips_at_end(2);
+        // The one that is flipped at the restore is number 0.
+        let found = check_determinism(trial, || Many([0; 500], unhashed), |_, _, _| {});
+        assert_eq!(found.is_err(), is_found, "{unhashed}");
+    }
+    let nothing = Trial::new().turns(1).flips(1).flips_at_end(0);
+    assert_eq!(check_determinism(nothing, || Many([0; 500], 499), |_, _, _| {}), Ok(()));
 }
 
 #[test]

@@ -42,9 +42,6 @@ use crate::drive::simulation::Simulation;
 use crate::state::{self, State};
 use crate::value::ids::{PlayerId, Turn};
 
-/// Greatest number of numbers that are flipped after the last turn.
-const LAST_FLIPS_MAX: u32 = 4_096;
-
 /// How long a trial takes, and how thorough it is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[must_use]
@@ -54,12 +51,20 @@ pub struct Trial {
     frames_per_second: u32,
     restore_every: u32,
     flips: u32,
+    flips_at_end: u32,
 }
 
 impl Default for Trial {
-    /// 200 turns of 4 frames, 20 frames per second, restored before every fifth turn, 50 numbers flipped each time.
+    /// 200 turns of 4 frames, 20 frames per second, restored before every fifth turn, 50 numbers flipped each time and 4,096 in the end.
     fn default() -> Self {
-        Self { turns: 200, frames_per_turn: 4, frames_per_second: 20, restore_every: 5, flips: 50 }
+        Self {
+            turns: 200,
+            frames_per_turn: 4,
+            frames_per_second: 20,
+            restore_every: 5,
+            flips: 50,
+            flips_at_end: 4_096,
+        }
     }
 }
 
@@ -90,10 +95,16 @@ impl Trial {
     }
 
     /// Number of numbers that are flipped in a copy at each restore, the next ones each time, to see whether the checksum changes. Default
-    /// 50. After the last turn all are flipped, or 4,096 evenly spread ones if there are more. 0 turns both off. A game that computes its
-    /// checksum within `step` must compute it anew at the end of a walk that writes ([`crate::state::Visit::WRITES`]).
+    /// 50; 0 turns this off, and [`Trial::flips_at_end`] with it. A game that computes its checksum within `step` must compute it anew at the
+    /// end of a walk that writes ([`crate::state::Visit::WRITES`]).
     pub fn flips(self, flips: u32) -> Self {
         Self { flips, ..self }
+    }
+
+    /// After the last turn as many numbers are flipped, evenly spread, or all if there are fewer. The state is loaded once for each: choose fewer if that
+    /// takes long. 0 turns it off. Default 4,096.
+    pub fn flips_at_end(self, flips: u32) -> Self {
+        Self { flips_at_end: flips, ..self }
     }
 
     /// Refuses a setting that is zero and must not be.
@@ -193,9 +204,9 @@ pub fn check_determinism_of_peers<S: Simulation + State>(
             }
         }
     }
-    if trial.flips > 0 {
+    if trial.flips > 0 && trial.flips_at_end > 0 {
         state::save(&mut first, &mut bytes);
-        if let Some(leaf) = flips::any_unhashed(&mut new(PlayerId(0)), &bytes, LAST_FLIPS_MAX) {
+        if let Some(leaf) = flips::any_unhashed(&mut new(PlayerId(0)), &bytes, trial.flips_at_end) {
             let fault = TrialFault::NotHashed(leaf);
             return Err(Box::new(TrialError { turn: Turn(trial.turns), frame: 0, fault }));
         }

@@ -55,17 +55,26 @@ pub(crate) struct Grid {
     pub(crate) shift: u32,
     pub(crate) columns: i32,
     pub(crate) rows: i32,
+    /// Cells from one row to the next.
+    stride: i32,
 }
 
 impl Grid {
+    pub(crate) fn new(min: [i64; 2], shift: u32, [columns, rows]: [i32; 2]) -> Self {
+        let mut grid = Self { min, shift, columns, rows, stride: 0 };
+        grid.stride = grid.tiles()[0] * TILE + 2;
+        grid
+    }
+
     /// Number of cells, the frame and the rest of the last tiles included.
     pub(crate) fn len(&self) -> u32 {
-        self.stride().unsigned_abs() * (self.tiles()[1] * TILE + 2).unsigned_abs()
+        self.stride.unsigned_abs() * (self.tiles()[1] * TILE + 2).unsigned_abs()
     }
 
     /// Cells from one row to the next.
+    #[inline]
     pub(crate) fn stride(&self) -> i32 {
-        self.tiles()[0] * TILE + 2
+        self.stride
     }
 
     /// Columns and rows of tiles.
@@ -94,6 +103,7 @@ impl Grid {
     }
 
     /// The cell in a column and a row inside the frame.
+    #[inline]
     pub(crate) fn cell(&self, [x, y]: [i32; 2]) -> Cell {
         ((y + 1) * self.stride() + x + 1).unsigned_abs()
     }

@@ -28,8 +28,7 @@ pub struct SizeClass(pub(crate) u8);
 /// sweep decides. So a door of 1.3 diameters is open wherever it lies, nearly all of 1.1 in walls along the axes and five of six in turned ones, and one that
 /// is a tenth narrower than a unit is closed.
 ///
-/// Most cells are far from all obstacles. A distance transform over the cells finds them (Rosenfeld and Pfaltz, "Sequential Operations in
-/// Digital Picture Processing", 1966, the chessboard distance); only the others ask the physics.
+/// Most cells are far from the boxes of all obstacles. Only the others ask the physics.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ground {
     pub(crate) grid: Grid,
@@ -57,12 +56,9 @@ impl Ground {
         def.validate()?;
         let bits = def.cell.to_bits();
         let count = |min: Fx, max: Fx| (((max - min).to_bits() + bits - 1) / bits) as i32;
-        let grid = Grid {
-            min: [def.area.min.x.to_bits(), def.area.min.y.to_bits()],
-            shift: bits.trailing_zeros(),
-            columns: count(def.area.min.x, def.area.max.x),
-            rows: count(def.area.min.y, def.area.max.y),
-        };
+        let min = [def.area.min.x.to_bits(), def.area.min.y.to_bits()];
+        let size = [count(def.area.min.x, def.area.max.x), count(def.area.min.y, def.area.max.y)];
+        let grid = Grid::new(min, bits.trailing_zeros(), size);
         let cells = grid.len() as usize;
         let mut ground = Self {
             sizes: def.sizes.clone(),

@@ -97,8 +97,7 @@ impl Ground {
         let mut survey = Survey { world, rect: around, clearance, found: Vec::new() };
         let far = self.far(world, around);
         let far_away = self.far_away();
-        for (at, is_far) in around.cells().zip(far) {
-            let index = survey.at(at);
+        for ((index, at), is_far) in around.cells().enumerate().zip(far) {
             let cell = self.grid.cell(at) as usize;
             let room = if is_far {
                 self.anchors[cell] = [0; 2];
@@ -126,59 +125,44 @@ impl Ground {
         (room.to_bits() >> (self.grid.shift - 6)).min(u8::MAX.into()) as u8
     }
 
-    /// By cell of a rectangle: whether all obstacles are further away than the greatest radius and the longest step. A chessboard distance
-    /// transform in two passes, over cells that the box around an obstacle touches.
+    /// By cell of a rectangle: whether all obstacles are further away than the greatest radius and the longest step. The cells around the box of each obstacle
+    /// are not.
     fn far(&self, world: &World, rect: CellRect) -> Vec<bool> {
         // The middle of a cell that is `n` steps from another is at least n - 1/2 cells away from it.
-        let enough = ((self.largest().to_bits() >> self.grid.shift) + 4) as i32;
-        let wide = rect.grown(enough);
-        let [columns, rows] = wide.size();
-        let mut steps = vec![enough as u8; (columns * rows) as usize];
-        let at = |x: i32, y: i32| (y * columns + x) as usize;
-        let side = self.grid.side();
-        let corner = |[x, y]: [i32; 2]| {
-            let part = |at: i32, min: i64| Fx::from_bits(min + i64::from(at) * side);
-            Vec2::new(part(x, self.grid.min[0]), part(y, self.grid.min[1]))
-        };
-        let area = Aabb { min: corner(wide.min), max: corner(wide.max.map(|c| c + 1)) };
+        let enough = (self.largest().to_bits() >> self.grid.shift) + 4;
+        let [columns, rows] = rect.size();
+        let mut far = vec![true; (columns * rows) as usize];
         let mut bodies = Vec::new();
-        world.query_area(area, &self.obstacles, &mut bodies);
+        world.query_area(self.box_of(rect.grown(enough as i32)), &self.obstacles, &mut bodies);
         for body in bodies.iter().filter_map(|&id| world.body(id)) {
-            let cells = |edge: Vec2| {
-                let part = |at: Fx, min: i64, low: i32, count: i32| {
-                    ((at.to_bits().saturating_sub(min) >> self.grid.shift) - i64::from(low))
-                        .clamp(0, i64::from(count) - 1) as i32
+            let bounds = body.aabb();
+            let near = |[low, high]: [Fx; 2], axis: usize| {
+                let place = |at: Fx, more: i64| {
+                    let from_rect = at.to_bits().saturating_sub(self.grid.min[axis]) >> self.grid.shift;
+                    from_rect - i64::from(rect.min[axis]) + more
                 };
-                [
-                    part(edge.x, self.grid.min[0], wide.min[0], columns),
-                    part(edge.y, self.grid.min[1], wide.min[1], rows),
-                ]
+                let last = i64::from(rect.size()[axis]) - 1;
+                [place(low, 1 - enough).max(0), place(high, enough - 1).min(last)].map(|at| at as i32)
             };
-            let (min, max) = (cells(body.aabb().min), cells(body.aabb().max));
-            for y in min[1]..=max[1] {
-                steps[at(min[0], y)..=at(max[0], y)].fill(0);
-            }
-        }
-        let mut spread = |x: i32, y: i32, from: [(i32, i32); 4]| {
-            let mut least = steps[at(x, y)];
-            for (dx, dy) in from {
-                if (0..columns).contains(&(x + dx)) && (0..rows).contains(&(y + dy)) {
-                    least = least.min(steps[at(x + dx, y + dy)] + 1);
+            let [left, right] = near([bounds.min.x, bounds.max.x], 0);
+            let [bottom, top] = near([bounds.min.y, bounds.max.y], 1);
+            for y in bottom..=top {
+                let row = y * columns;
+                if left <= right {
+                    far[(row + left) as usize..=(row + right) as usize].fill(false);
                 }
             }
-            steps[at(x, y)] = least;
+        }
+        far
+    }
+
+    /// The box around a rectangle of cells, units.
+    fn box_of(&self, rect: CellRect) -> Aabb {
+        let corner = |[x, y]: [i32; 2]| {
+            let part = |at: i32, min: i64| Fx::from_bits(min + (i64::from(at) << self.grid.shift));
+            Vec2::new(part(x, self.grid.min[0]), part(y, self.grid.min[1]))
         };
-        for y in 0..rows {
-            for x in 0..columns {
-                spread(x, y, [(-1, 0), (-1, -1), (0, -1), (1, -1)]);
-            }
-        }
-        for y in (0..rows).rev() {
-            for x in (0..columns).rev() {
-                spread(x, y, [(1, 0), (1, 1), (0, 1), (-1, 1)]);
-            }
-        }
-        rect.cells().map(|[x, y]| i32::from(steps[at(x - wide.min[0], y - wide.min[1])]) >= enough).collect()
+        Aabb { min: corner(rect.min), max: corner(rect.max.map(|c| c + 1)) }
     }
 
     /// Finds the place in a cell with room for the greatest unit, or with the most room; returns the room.
