@@ -91,7 +91,7 @@ public static class Mistakes
         int status = 0;
         try { games[0].Shown.Number("frames", 1); }
         catch (TestudoException refused) { status = refused.Status; }
-        Must(status == 1, $"a visit that is over is none (TESTUDO_NULL), not {status}");
+        Must(status == TestudoException.Null, $"a visit that is over is none (TESTUDO_NULL), not {status}");
         foreach (var peer in peers) peer.Dispose();
     }
 
@@ -120,6 +120,7 @@ public static class Mistakes
             match.NoteWork(100, ulong.MaxValue);
             while (match.PollEvent(out var happened)) Must(match.EventWords != "", "words of " + happened.Kind);
         }
+        Must(match.Phase == Numbers.PhaseFinished, "a match that is over, not one in phase " + match.Phase);
     }
 
     public static void Main()

@@ -7,7 +7,7 @@ namespace Testudo
 {
     public static class Native
     {
-#if UNITY_IOS && !UNITY_EDITOR
+#if (UNITY_IOS || UNITY_TVOS || UNITY_VISIONOS) && !UNITY_EDITOR
         const string Library = "__Internal";
 #else
         const string Library = "testudo";

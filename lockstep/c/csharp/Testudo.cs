@@ -10,8 +10,10 @@ namespace Testudo
     /// <summary>A call has failed: its status, and the words of the library.</summary>
     public sealed class TestudoException : Exception
     {
-        /// <summary>TESTUDO_OUT_OF_RANGE and so on, as in testudo.h.</summary>
+        /// <summary>One of the numbers below.</summary>
         public readonly int Status;
+        /// <summary>TESTUDO_OUT_OF_RANGE and so on: testudo.h says what they mean.</summary>
+        public const int Null = 1, OutOfRange = 2, Stale = 3, Refused = 4, Full = 5, Damaged = 6, Version = 7, Busy = 8, Panicked = 9, IO = 10, GameFailed = 11;
         public TestudoException(int status) : base(Numbers.Text(Native.testudo_error())) { Status = status; }
         /// <summary>Throws unless the status is 0.</summary>
         public static void Check(int status) { if (status != 0) throw new TestudoException(status); }
@@ -29,6 +31,15 @@ namespace Testudo
         /// <summary>A time in settings that never comes.</summary>
         public const uint Never = uint.MaxValue;
         public const uint Relay = 253, Watcher = 254, Nobody = 255, NoPeer = uint.MaxValue;
+        /// <summary>To whom a message goes, besides a player (testudo_match_send_message).</summary>
+        public const uint Everybody = 256, Middle = 257;
+        /// <summary>Match.Phase is one of these.</summary>
+        public const uint PhaseLobby = 0, PhaseRunning = 1, PhaseEnding = 2, PhaseFinished = 3, PhaseLeft = 4, PhaseFailed = 5, PhaseNone = 255;
+        // Of Config: Topology, Turns.Pace, Controls.Who; and of testudo_match_resign.
+        public const uint TopologyHost = 0, TopologyRelay = 1, TopologyMesh = 2;
+        public const uint PaceFixed = 0, PaceAdaptive = 1, PaceArticle = 2;
+        public const uint ControlsEverybody = 0, ControlsMajority = 1, ControlsHost = 2;
+        public const uint SuccessorAsConfigured = 0, SuccessorNobody = 1, SuccessorBot = 2;
 
         /// <summary>Hash of bytes, as the checksums of the library are made.</summary>
         public static ulong Hash(byte[] bytes) => Native.testudo_hash(bytes, (UIntPtr)bytes.Length);
@@ -133,7 +144,7 @@ namespace Testudo
             if (sum != 0) return sum;
             // It was refused: no world has this one.
             int reason = -Native.testudo_world_has_body(this, Numbers.NoBody);
-            throw new TestudoException(reason > 0 ? reason : 8); // TESTUDO_BUSY
+            throw new TestudoException(reason > 0 ? reason : TestudoException.Busy);
         }
         public BodyState State(ulong body) { TestudoException.Check(Native.testudo_world_body_state(this, body, out var state)); return state; }
         public Vec2 PositionOf(ulong body) { TestudoException.Check(Native.testudo_world_position(this, body, out var position)); return position; }
