@@ -160,6 +160,7 @@ namespace Testudo
         [DllImport(Library, CallingConvention = C)] public static extern int testudo_visit_crowd(IntPtr visit, Crowd crowd);
         [DllImport(Library, CallingConvention = C)] public static extern int testudo_config_default(uint players, out Config to);
         [DllImport(Library, CallingConvention = C)] public static extern int testudo_guest_open([MarshalAs(UnmanagedType.LPUTF8Str)] string relay, byte[] token, ref Config config, uint actionBits, ulong nowUs, out IntPtr to);
+        [DllImport(Library, CallingConvention = C)] public static extern int testudo_guest_remove(Guest guest, Match handle, uint player);
         [DllImport(Library, CallingConvention = C)] public static extern int testudo_guest_code(Guest guest, uint place, Buffer to);
         [DllImport(Library, CallingConvention = C)] public static extern int testudo_guest_join([MarshalAs(UnmanagedType.LPUTF8Str)] string code, byte[] token, ulong nowUs, out IntPtr to);
         [DllImport(Library, CallingConvention = C)] public static extern void testudo_guest_free(IntPtr guest);

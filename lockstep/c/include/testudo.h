@@ -1768,6 +1768,12 @@ TestudoStatus testudo_guest_code(const struct TestudoGuest *guest,
                                  uint32_t place,
                                  struct TestudoBuffer *out);
 
+/// Whoever has opened a room at a relay removes a player for good: any but itself. The relay does it soon. Before the match has begun, `testudo_guest_code`
+/// then has a new code for the place, also if nobody was there. Whoever came back by its own code removes players, too, but has no codes.
+TestudoStatus testudo_guest_remove(struct TestudoGuest *guest,
+                                   struct TestudoMatch *handle,
+                                   uint32_t player);
+
 /// Closes the connection, and waits up to a quarter of a second until the last packets are sent. Free the match by itself. NULL is allowed. A callback of
 /// a game in its round cannot: nothing happens then.
 void testudo_guest_free(struct TestudoGuest *guest);
@@ -1980,6 +1986,7 @@ TestudoStatus testudo_match_profile(const struct TestudoMatch *handle, uint32_t 
 
 /// Sends a message beside the match, at most 1,024 bytes: reliable, in order, never part of the game. `to` is a player, `TESTUDO_EVERYBODY`, or
 /// `TESTUDO_MIDDLE`. In a match of games with `visit` the first byte is 2 or more: others are those of the search.
+/// Say nothing to the middle that is a relay: what it takes is `testudo_guest_remove`.
 TestudoStatus testudo_match_send_message(struct TestudoMatch *handle,
                                          uint32_t to,
                                          const uint8_t *data,
@@ -2117,8 +2124,9 @@ TestudoStatus testudo_match_set_ready(struct TestudoMatch *handle, TestudoBool r
 /// Votes a player out, or takes the vote back.
 TestudoStatus testudo_match_vote_out(struct TestudoMatch *handle, uint32_t player, TestudoBool out);
 
-/// The host removes a player. `testudo_host_remove` also closes its connection and its place.
-TestudoStatus testudo_match_kick(struct TestudoMatch *handle, uint32_t player);
+/// The host removes a player. `testudo_host_remove` also closes its connection and its place. Behind a relay it is `testudo_guest_remove`.
+TestudoStatus testudo_match_kick(struct TestudoMatch *handle,
+                                 uint32_t player);
 
 /// The player gives up, or lets a bot play, and watches: `successor` is a `TESTUDO_SUCCESSOR_...`. Actions that wait run nowhere
 /// (`TESTUDO_EVENT_CANCELLED`).

@@ -193,6 +193,7 @@ fn calls_without_a_transport(config: &TestudoConfig, game: &TestudoGame) -> Vec<
         testudo_guest_join(null(), null(), 0, &mut guest);
         testudo_guest_open(null(), null(), config, 9, 0, &mut guest);
         testudo_guest_code(null(), 0, buffer);
+        testudo_guest_remove(null_mut(), M, 1);
         testudo_guest_game_data(null(), buffer);
         testudo_guest_match(null(), config, game, 0, &mut handle);
         testudo_guest_leave(null_mut());

@@ -145,6 +145,72 @@ fn a_room_of_a_relay_is_opened_and_played_in() {
     }
 }
 
+/// `testudo_match_kick` is refused behind a relay, and nobody could be removed there.
+#[test]
+fn who_has_opened_a_room_removes_a_player_and_somebody_else_comes() {
+    let server = SealedServer::bind("127.0.0.1:0".parse().expect("an address"), &SealedConfig::new());
+    let server = server.expect("a socket");
+    let found_at = server.local_address();
+    let mut relay = SealedRelay::new(server, &[found_at], Limits::default()).expect("limits in range");
+    let code = CString::new(relay.code().expect("a code").to_string()).expect("a text");
+    let (mut opener, config, mut now) = (null_mut(), config(2), 0);
+    // SAFETY: all of it is there.
+    let status = unsafe { testudo_guest_open(code.as_ptr(), [7; 16].as_ptr(), &config, 17, 0, &mut opener) };
+    assert_eq!(status, TESTUDO_OK, "{}", words());
+    let mut guests = vec![Visitor { guest: opener, peer: None, data: Vec::new() }];
+    let mut play = |guests: &mut [Visitor], done: &mut dyn FnMut(&[Visitor]) -> bool| {
+        for _ in 0..20_000 {
+            if done(guests) {
+                return now;
+            }
+            now += 4_000;
+            relay.round(|| Instant::from_micros(now)).expect("a socket");
+            guests.iter_mut().for_each(|guest| guest.round(now));
+            relay.server().wait(Duration::from_millis(2));
+        }
+        panic!("no end");
+    };
+    let now = play(&mut guests, &mut |guests| guests[0].peer.is_some());
+    let handle = guests[0].handle();
+    let buffer = testudo_buffer_new();
+    let second = || {
+        // SAFETY: they are some.
+        assert_eq!(unsafe { testudo_guest_code(opener, 1, buffer) }, TESTUDO_OK, "{}", words());
+        text(buffer)
+    };
+    let before = second();
+    // SAFETY: they are some.
+    unsafe {
+        assert_eq!(testudo_match_set_ready(handle, 0), TESTUDO_OK);
+        for player in [0, 2] {
+            assert_eq!(testudo_guest_remove(opener, handle, player), TESTUDO_REFUSED, "{player}");
+        }
+        assert_eq!(testudo_guest_remove(opener, handle, 16), TESTUDO_OUT_OF_RANGE);
+    }
+    guests.push(Visitor::come(&before, now));
+    play(&mut guests, &mut |guests| guests[1].peer.is_some() && guests[0].present() == 0b11);
+    // SAFETY: they are some.
+    unsafe {
+        let (guest, own) = (guests[1].guest, guests[1].handle());
+        assert_eq!(testudo_guest_remove(guest, own, 0), TESTUDO_REFUSED, "only the opener");
+        assert_eq!(testudo_guest_remove(opener, handle, 1), TESTUDO_OK, "{}", words());
+    }
+    // It is not asked any more: it would fail, as it is told.
+    let removed = guests.pop().expect("a guest");
+    let now = play(&mut guests, &mut |guests| guests[0].present() == 0b01);
+    drop(removed);
+    assert_ne!(second(), before);
+    guests.push(Visitor::come(&second(), now));
+    // SAFETY: it is one.
+    assert_eq!(unsafe { testudo_match_set_ready(handle, 1) }, TESTUDO_OK);
+    play(&mut guests, &mut |guests| guests.iter().all(Visitor::is_over));
+    let peers: Vec<&Peer> = guests.iter().map(|guest| guest.peer.as_ref().expect("a match")).collect();
+    peers.iter().for_each(|peer| peer.assert_well());
+    assert_eq!(peers[0].toy.checksum(), peers[1].toy.checksum());
+    // SAFETY: it is not used any more.
+    unsafe { testudo_buffer_free(buffer) };
+}
+
 const DATA: &[u8] = b"a map";
 
 /// They were left out without a word: the watchers of the room saw everything at once.
@@ -224,9 +290,8 @@ impl Visitor {
     }
 
     fn round(&mut self, now: u64) {
-        let handle = self.peer.as_ref().map_or(null_mut(), |peer| peer.handle);
         // SAFETY: they are some.
-        let arrived = unsafe { testudo_guest_round(self.guest, handle, now) };
+        let arrived = unsafe { testudo_guest_round(self.guest, self.handle(), now) };
         assert!(arrived >= 0, "{}", words());
         if arrived == 1 {
             self.peer = None;
@@ -268,6 +333,16 @@ impl Visitor {
             testudo_replay_free(replay);
             info.assume_init().content_hash
         }
+    }
+
+    fn handle(&self) -> *mut TestudoMatch {
+        self.peer.as_ref().map_or(null_mut(), |peer| peer.handle)
+    }
+
+    /// The set of players that it sees.
+    fn present(&self) -> u32 {
+        // SAFETY: it is NULL, or a match.
+        unsafe { testudo_match_present_players(self.handle()) }
     }
 
     fn turn(&self) -> u32 {

@@ -2,13 +2,13 @@
 
 use std::ffi::c_char;
 
-use testudo_lockstep::Instant;
-use testudo_lockstep::Session;
 use testudo_lockstep::service::agreement::Agreement;
 use testudo_lockstep::service::code::JoinCode;
 use testudo_lockstep::service::codes::Codes;
 use testudo_lockstep::service::guest::{Arrival, Guest, MIDDLE};
-use testudo_lockstep::transport::sealed::SealedDialer;
+use testudo_lockstep::service::removal::Removal;
+use testudo_lockstep::transport::sealed::{SealedDialer, random};
+use testudo_lockstep::{AnySession, Identity, Instant, PlayerId, Session};
 
 use crate::buffer::{TestudoBuffer, put};
 use crate::config::{self, TestudoConfig, player};
@@ -16,7 +16,7 @@ use crate::failure::{Failure, Outcome, TESTUDO_REFUSED, TestudoStatus, count, st
 use crate::game::{Game, TestudoGame};
 use crate::handle::{Handle, change, free, give, opaque, with};
 use crate::pointer::{TestudoBool, read, read_if, text};
-use crate::session::{Match, TESTUDO_WATCHER, TestudoMatch, number_of};
+use crate::session::{Match, TESTUDO_WATCHER, TestudoMatch, number_of, with_session};
 
 /// A guest's way to its place, and back to it whenever the connection was lost.
 #[derive(Debug)]
@@ -32,8 +32,8 @@ pub(crate) struct Visitor {
 }
 
 impl Visitor {
-    fn arrival(&self) -> Outcome<&Arrival> {
-        self.arrival.as_ref().ok_or_else(|| Failure::new(TESTUDO_REFUSED, "the place is not open yet"))
+    fn arrival(&mut self) -> Outcome<&mut Arrival> {
+        self.arrival.as_mut().ok_or_else(|| Failure::new(TESTUDO_REFUSED, "the place is not open yet"))
     }
 
     /// Packets both ways. Returns whether the place was opened.
@@ -148,6 +148,33 @@ pub unsafe extern "C" fn testudo_guest_code(
     };
     // SAFETY: the contract of pointers.
     status(|| unsafe { with(guest, code) })
+}
+
+/// Whoever has opened a room at a relay removes a player for good: any but itself. The relay does it soon. Before the match has begun, `testudo_guest_code`
+/// then has a new code for the place, also if nobody was there. Whoever came back by its own code removes players, too, but has no codes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn testudo_guest_remove(
+    guest: *mut TestudoGuest,
+    handle: *mut TestudoMatch,
+    player: u32,
+) -> TestudoStatus {
+    let remove = |guest: &mut Visitor, session: &mut AnySession| {
+        let (player, Arrival { welcome, codes, .. }) = (self::player(player)?, guest.arrival()?);
+        let opener = PlayerId(0);
+        let is_opener = welcome.is_relayed && welcome.place == Identity::Player(opener);
+        if !is_opener || player == opener || player.0 >= welcome.agreement.players() {
+            let words = "whoever has opened a room removes players of its match, and not itself";
+            return Err(Failure::new(TESTUDO_REFUSED, words));
+        }
+        let secret = random()?;
+        Removal { player, secret }.ask(session)?;
+        if let Some(codes) = codes.as_mut().filter(|_| !session.start_is_fixed()) {
+            codes.renew(player, secret);
+        }
+        Ok(())
+    };
+    // SAFETY: the contract of pointers.
+    status(|| unsafe { with(guest, |guest| with_session(handle, |session| remove(guest, session))) })
 }
 
 /// Closes the connection, and waits up to a quarter of a second until the last packets are sent. Free the match by itself. NULL is allowed. A callback of

@@ -50,6 +50,7 @@ pub unsafe extern "C" fn testudo_match_profile(
 
 /// Sends a message beside the match, at most 1,024 bytes: reliable, in order, never part of the game. `to` is a player, `TESTUDO_EVERYBODY`, or
 /// `TESTUDO_MIDDLE`. In a match of games with `visit` the first byte is 2 or more: others are those of the search.
+/// Say nothing to the middle that is a relay: what it takes is `testudo_guest_remove`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn testudo_match_send_message(
     handle: *mut TestudoMatch,

@@ -101,7 +101,7 @@ pub unsafe extern "C" fn testudo_match_vote_out(
     unsafe { wish(handle, vote) }
 }
 
-/// The host removes a player. `testudo_host_remove` also closes its connection and its place.
+/// The host removes a player. `testudo_host_remove` also closes its connection and its place. Behind a relay it is `testudo_guest_remove`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn testudo_match_kick(handle: *mut TestudoMatch, player: u32) -> TestudoStatus {
     let kick = |session: &mut AnySession| {
