@@ -1,16 +1,22 @@
 //! The bytes of every kind of packet, and `WIRE.md` that specifies them: code, golden bytes and document are held together here.
 
+use std::collections::BTreeSet;
+
 use testudo_lockstep::packet::{
     Address, Bye, Challenge, Chunk, Echo, Frame, Hello, Lobby, LobbyKeys, Manifest, Members, Messages,
     Packet, PayloadFormat, Received, Refuse, Segment, Signed, Transfer, TurnsPacket, Want, Welcome, link_key,
     session_mark,
 };
+use testudo_lockstep::service::code::JoinCode;
 use testudo_lockstep::{
     BitWriter, EndReason, Entry, Extra, Identity, Instant, NoAction, PROTOCOL_VERSION, Payload, PlayerId,
     PlayerKey, Refusal, Roster, SavedMatch, Seat, Session, SessionConfig, Since, Statement, Turn, TurnStatus,
 };
+use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
+const DOCUMENT: &str = include_str!("../../lockstep/WIRE.md");
 const SESSION: u64 = 0x1122_3344_5566_7788;
+const NONCE: u64 = 0x1020_3040_5060_7080;
 const COMMAND: PayloadFormat = PayloadFormat::Variable(2_048);
 const INPUT: PayloadFormat = PayloadFormat::Fixed(6);
 
@@ -61,7 +67,7 @@ fn examples() -> Vec<(&'static str, PayloadFormat, Packet)> {
     let input = |bits| entry(Payload::new(&[bits], 6), &[]);
     let order = Payload::new(&[0x5a, 0x01], 9);
     let controls = [Extra::Pace { network_ms: 95, runtime_ms: 50 }, Extra::Pause(true)];
-    let nonce = 0x1020_3040_5060_7080;
+    let nonce = NONCE;
     let hello = Hello {
         version: PROTOCOL_VERSION,
         nonce,
@@ -204,8 +210,8 @@ fn listing() -> String {
     for (name, format, packet) in examples() {
         let key = match packet {
             Packet::Hello(_) => 0,
-            Packet::Challenge(_) | Packet::Refuse(_) => 0x1020_3040_5060_7080,
-            _ => link_key(SESSION, 0x1020_3040_5060_7080),
+            Packet::Challenge(_) | Packet::Refuse(_) => NONCE,
+            _ => link_key(SESSION, NONCE),
         };
         packet.encode(key, format, &mut writer, &mut bytes);
         assert_eq!(Packet::decode(&bytes, key, format), Ok(packet), "{name}");
@@ -245,8 +251,53 @@ fn golden_bytes_of_every_packet() {
 
 #[test]
 fn the_document_holds_the_golden_bytes() {
-    let document = include_str!("../../lockstep/WIRE.md");
-    for line in listing().lines() {
-        assert!(document.contains(line), "WIRE.md lacks this line (in its list of examples):\n{line}");
+    let code = JoinCode::new(&["203.0.113.5:7777".parse().unwrap()], [1; 32], [2; 16]).unwrap();
+    for line in listing().lines().chain([&*format!("join-code    {code}")]) {
+        assert!(DOCUMENT.contains(line), "WIRE.md lacks this line (in its list of examples):\n{line}");
     }
+}
+
+/// A search through all files had changed digits of the number from which most tags of the examples follow.
+#[test]
+fn the_document_names_the_numbers_from_which_the_examples_follow() {
+    for name in [format!("Session id `{SESSION:#018x}`"), format!("nonce `{NONCE:#018x}`")] {
+        assert!(DOCUMENT.contains(&name), "WIRE.md lacks: {name}");
+    }
+    let (version, content) = (PROTOCOL_VERSION.into(), xxh3_64_with_seed(&[0; 8], 13));
+    let budgets = [16 << 32 | 100, 600_000, 0x0123_4567_89ab_cdef];
+    let numbers =
+        [&[version, 1, 0, content, 20, 4, 2, 0, 0, 1, 256, 1, 1, 0, 0, 0, 0], &budgets[..]].concat();
+    let shown = numbers.iter().map(|number| match number {
+        0..=0xffff_ffff => number.to_string(),
+        _ => format!("{number:#x}"),
+    });
+    let shown = format!("settings     {}\n", shown.collect::<Vec<_>>().join(" "));
+    assert!(DOCUMENT.contains(&shown), "WIRE.md lacks: {shown}");
+    let bytes: Vec<u8> = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
+    assert_eq!(saved_match()[2..10], xxh3_64(&bytes).to_le_bytes(), "the settings hash of the save");
+}
+
+/// The turns about which a player alone signs statements, by the shape of turns.
+fn due_turns(frames_per_turn: u32, frames_per_second: u32, until: u32) -> Vec<u32> {
+    let config = SessionConfig::new(1).frames_per_turn(frames_per_turn).frames_per_second(frames_per_second);
+    let config = config.player_key(PlayerKey::from_secret([1; 32]));
+    let now = Instant::ZERO;
+    let mut session = Session::<NoAction>::single(config, now).unwrap();
+    session.handle_timeout(now);
+    let mut due = BTreeSet::new();
+    for turn in 0..=until {
+        assert_eq!(session.begin_turn(now), TurnStatus::Ready(Turn(turn)));
+        due.extend(session.statements().map(|statement| statement.turn.0));
+        session.end_turn(now, 0);
+    }
+    due.into_iter().collect()
+}
+
+#[test]
+fn the_document_names_the_turns_in_which_statements_are_due() {
+    let list = |due: Vec<u32>| due.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
+    let (long, short) = (list(due_turns(4, 20, 20)), list(due_turns(1, 60, 250)));
+    let shown =
+        format!("With turns of four frames at 20 per second: in the turns {long}; of one at 60: in {short}.");
+    assert!(DOCUMENT.split_whitespace().collect::<Vec<_>>().join(" ").contains(&shown), "{shown}");
 }

@@ -376,6 +376,103 @@ mod tests {
         assert_eq!(planner.plan().frames_per_turn, 1, "nothing measured: stays");
     }
 
+    /// "Length of turns" of `WIRE.md`, for two players: frames, frames per second and pace; network average, runtime average and excess of each; calm turns
+    /// and ms.
+    #[derive(Clone, Copy)]
+    struct Page {
+        shape: [u64; 3],
+        players: [[u64; 3]; 2],
+        calm: [u64; 2],
+    }
+
+    impl Page {
+        fn begin_turn(&mut self, pace: Pace, rate: u64, ahead: u64) {
+            let (long, bound) = (self.shape[0] * 1_000_000 / self.shape[2], (2_000 / rate).max(2));
+            let (mut network, mut runtime) = (0, 0);
+            for [ping, frame, excess] in &mut self.players {
+                let full = [(*ping).min(4_000), (*frame).min(2 * bound)];
+                let bounded = [(*ping).min(1_000), (*frame).min(bound)];
+                let mut counted = bounded;
+                if full == bounded {
+                    *excess = excess.saturating_sub(long.div_ceil(10));
+                } else if *excess < 10_000 {
+                    (*excess, counted) = (*excess + long, full);
+                }
+                (network, runtime) = (network.max(counted[0]), runtime.max(counted[1]));
+            }
+            let slowest = if runtime > 0 { runtime } else { 1_000 / rate }.clamp(1, 1_000);
+            let [frames, _, now] = self.shape;
+            let wanted = match pace {
+                _ if network == 0 => return,
+                Pace::Fixed => return,
+                Pace::Adaptive => [
+                    (network * rate / 2 + 1_000).div_ceil(1_000 * ahead.max(1)).clamp(1, rate.min(250)),
+                    rate,
+                    (1_000_000 / runtime.clamp(1, 1_000)).min(1_000 * rate),
+                ],
+                Pace::Article => {
+                    let rate = 1_000 / slowest;
+                    let most = ((2 * network + 1).max(slowest) * rate).div_ceil(1_000);
+                    [most.clamp(1, 2 * rate), rate, 1_000 * rate]
+                }
+            };
+            if wanted != self.shape && wanted[2] >= now && wanted[0] * now <= frames * wanted[2] {
+                self.calm = [self.calm[0] + 1, self.calm[1] + long];
+                if self.calm[0] < 10 && self.calm[1] < 1_000 {
+                    return;
+                }
+            }
+            (self.shape, self.calm) = (wanted, [0, 0]);
+        }
+    }
+
+    /// The page was silent, and each peer, also one in another language, must come to the same bits.
+    #[test]
+    fn turns_have_the_length_that_the_page_says() {
+        let mut drawn = 1_u64;
+        let mut draw = |below: u64| {
+            drawn = drawn.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (drawn >> 33) % below
+        };
+        let mut shapes = std::collections::BTreeSet::new();
+        for case in 0..600 {
+            let pace = [Pace::Fixed, Pace::Adaptive, Pace::Article][case % 3];
+            let (rate, frames, ahead) = (1 + draw(1_000) / (1 + draw(100)), 1 + draw(250), draw(9));
+            let shape = [frames, rate, 1_000 * rate];
+            let mut page = Page { shape, players: [[0; 3]; 2], calm: [0; 2] };
+            let base = TurnPlan {
+                frames_per_turn: frames as u32,
+                frames_per_second: rate as u32,
+                pace_millihertz: 1_000 * rate as u32,
+            };
+            let mut planner = Planner::new(pace, base, ahead as u32);
+            for _ in 0..200 {
+                for player in 0..2_u8 {
+                    let (network, runtime) = (draw(65_536) >> draw(16), draw(65_536) >> draw(16));
+                    let extra = match draw(10) {
+                        0 => Extra::Pace { network_ms: network as u16, runtime_ms: runtime as u16 },
+                        1 if draw(9) == 0 => Extra::End(crate::EndReason::Left),
+                        _ => continue,
+                    };
+                    let said = if matches!(extra, Extra::End(_)) { [0, 0] } else { [network, runtime] };
+                    page.players[usize::from(player)][..2].copy_from_slice(&said);
+                    planner.take(PlayerId(player), &extra);
+                }
+                page.begin_turn(pace, rate, ahead);
+                planner.begin_turn();
+                let TurnPlan { frames_per_turn, frames_per_second, pace_millihertz } = planner.plan();
+                assert_eq!([frames_per_turn, frames_per_second, pace_millihertz].map(u64::from), page.shape);
+                assert_eq!(<[u32; 2]>::from(planner.calm()).map(u64::from), page.calm, "{case}");
+                for player in 0..2_u8 {
+                    let excess = planner.votes(PlayerId(player)).excess_ms;
+                    assert_eq!(u64::from(excess), page.players[usize::from(player)][2], "{case}");
+                }
+                shapes.insert(page.shape);
+            }
+        }
+        assert!(shapes.len() > 2_000, "{}", shapes.len());
+    }
+
     #[test]
     fn a_vote_beyond_the_bounds_counts_for_a_limited_time() {
         let base = TurnPlan { frames_per_turn: 4, frames_per_second: 20, pace_millihertz: 20_000 };
