@@ -3,10 +3,12 @@
 use std::collections::BTreeSet;
 
 use testudo_lockstep::packet::{
-    Address, Bye, Challenge, Chunk, Echo, Frame, Hello, Lobby, LobbyKeys, Manifest, Members, Messages,
-    Packet, PayloadFormat, Received, Refuse, Segment, Signed, Transfer, TurnsPacket, Want, Welcome, link_key,
-    session_mark,
+    Address, BLOCKS_MAX, Bye, CHUNK_BYTES, Challenge, Chunk, Echo, Frame, Hello, Lobby, LobbyKeys,
+    MESSAGE_BYTES_MAX, Manifest, Members, Messages, PACKET_BYTES_MAX, PROFILE_BYTES_MAX, Packet,
+    PayloadFormat, Received, Refuse, STATE_BYTES_MAX, Segment, Signed, Transfer, TurnsPacket, WANT_WORDS_MAX,
+    Want, Welcome, link_key, session_mark,
 };
+use testudo_lockstep::service::agreement::GAME_BYTES_MAX;
 use testudo_lockstep::service::code::JoinCode;
 use testudo_lockstep::{
     BitWriter, EndReason, Entry, Extra, Identity, Instant, NoAction, PROTOCOL_VERSION, Payload, PlayerId,
@@ -300,4 +302,33 @@ fn the_document_names_the_turns_in_which_statements_are_due() {
     let shown =
         format!("With turns of four frames at 20 per second: in the turns {long}; of one at 60: in {short}.");
     assert!(DOCUMENT.split_whitespace().collect::<Vec<_>>().join(" ").contains(&shown), "{shown}");
+}
+
+/// A number with commas, as documents have it.
+fn with_commas(number: u64) -> String {
+    match number {
+        0..1_000 => number.to_string(),
+        _ => format!("{},{:03}", with_commas(number / 1_000), number % 1_000),
+    }
+}
+
+/// It said that a receiver ignores chunks from the 514th on after the first missing one.
+#[test]
+fn the_document_names_the_limits() {
+    let limits = [
+        ("A packet has at most ", PACKET_BYTES_MAX as u64, " bytes"),
+        ("a part of ", CHUNK_BYTES.into(), " bytes"),
+        ("words (at most ", WANT_WORDS_MAX as u64, ")"),
+        ("ignores chunks more than ", 64 * WANT_WORDS_MAX as u64, " after the first missing one"),
+        ("the number of bytes, 1..", STATE_BYTES_MAX.into(), ";"),
+        ("total / ", BLOCKS_MAX.into(), " rounded up"),
+        ("length `u(7)` at most ", PROFILE_BYTES_MAX as u64, ","),
+        ("length `g(5)` at most ", MESSAGE_BYTES_MAX as u64, ";"),
+        ("the length of the game's part, at most ", GAME_BYTES_MAX as u64, ","),
+    ];
+    let document = DOCUMENT.split_whitespace().collect::<Vec<_>>().join(" ");
+    for (before, limit, after) in limits {
+        let shown = format!("{before}{}{after}", with_commas(limit));
+        assert!(document.contains(&shown), "WIRE.md lacks: {shown}");
+    }
 }
