@@ -69,6 +69,12 @@ pub trait Line {
 
     /// Sends a packet, which may be lost.
     fn send(&mut self, packet: &[u8]);
+
+    /// Waits until there is an event, or the time is up. False at once if it cannot wait.
+    fn wait(&self, time: Duration) -> bool {
+        let _ = time;
+        false
+    }
 }
 
 impl<L: Line + ?Sized> Line for Box<L> {
@@ -78,6 +84,10 @@ impl<L: Line + ?Sized> Line for Box<L> {
 
     fn send(&mut self, packet: &[u8]) {
         (**self).send(packet);
+    }
+
+    fn wait(&self, time: Duration) -> bool {
+        (**self).wait(time)
     }
 }
 
@@ -349,6 +359,12 @@ impl<D: Dial> Guest<D> {
         let goes_on = self.is_calling() || matches!(arrival, Ok(Some(_)));
         session.filter(|_| !goes_on).into_iter().for_each(AnySession::tell_failure);
         arrival
+    }
+
+    /// Sleeps between two rounds: until something has come, or the time is up, which the caller computes from
+    /// [`Driver::poll_timeout`](crate::Driver::poll_timeout). False at once if there is no connection, or none that can wait: sleep yourself then.
+    pub fn wait(&self, time: Duration) -> bool {
+        self.line.as_ref().is_some_and(|line| line.wait(time))
     }
 
     // ---- the way to the place

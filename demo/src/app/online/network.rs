@@ -433,7 +433,7 @@ impl NetworkMatch {
             if seat.is_over() {
                 return self.end();
             }
-            std::thread::sleep(seat.pause());
+            seat.wait();
         }
     }
 

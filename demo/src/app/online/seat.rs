@@ -53,9 +53,8 @@ const CHECKSUMS_MAX: usize = 256;
 const SAVE_EVERY: u32 = 50;
 const SAVE_FIRST: u32 = 9;
 
-/// Longest pause between two reads of the socket: of a player, for whom others wait, and of a watcher.
-const PAUSE: std::time::Duration = std::time::Duration::from_millis(2);
-const PAUSE_OF_WATCHERS: std::time::Duration = std::time::Duration::from_millis(20);
+/// Longest pause between two rounds: somebody may have typed a command.
+const PAUSE: Duration = Duration::from_millis(20);
 
 /// The options of a seat.
 #[derive(Clone, Debug)]
@@ -413,12 +412,15 @@ impl Seat {
         self.news.pop_front()
     }
 
-    /// How long nothing is due, which is not long: a packet may come.
-    pub(crate) fn pause(&self) -> std::time::Duration {
+    /// Waits until something is due, or a packet has come. Nobody waits for a watcher, who reads many packets at once.
+    pub(crate) fn wait(&self) {
         let now = self.clock.now();
-        let due = self.driver.poll_timeout();
-        let most = if self.is_watching() { PAUSE_OF_WATCHERS } else { PAUSE };
-        due.map_or(most, |at| std::time::Duration::from_micros(at.since(now).as_micros())).min(most)
+        let due = self.driver.poll_timeout().map_or(PAUSE, |at| at.since(now).min(PAUSE));
+        if self.is_watching() {
+            std::thread::sleep(std::time::Duration::from_micros(due.as_micros()));
+        } else {
+            self.wire.wait(due);
+        }
     }
 
     fn pump(&mut self) -> Result<(), MatchError> {

@@ -9,12 +9,15 @@ use testudo_lockstep::service::invitation::Offers;
 #[cfg(not(target_arch = "wasm32"))]
 use testudo_lockstep::transport::sealed::{SealedDialer, SealedHost};
 use testudo_lockstep::transport::udp::{Aside, PlainDialer, UdpTransport};
-use testudo_lockstep::{Instant, PeerId, Session};
+use testudo_lockstep::{Duration, Instant, PeerId, Session};
 
 use crate::app::error::{InvitationError, MatchError};
 #[cfg(target_arch = "wasm32")]
 use crate::app::page::Dialer as SealedDialer;
 use testudo_battle::Order;
+
+/// How long whoever cannot wait for packets sleeps at most.
+const PAUSE: Duration = Duration::from_millis(2);
 
 /// Makes a guest's connections.
 pub(crate) enum Dialer {
@@ -74,6 +77,22 @@ impl Wire {
             }
         };
         if session.is_over() { Ok(()) } else { moved.map_err(MatchError::Socket) }
+    }
+
+    /// Waits until something has come, or the time is up; without a seal at most some milliseconds, as nothing tells when a packet comes.
+    pub(crate) fn wait(&self, time: Duration) {
+        let has_waited = match self {
+            #[cfg(not(target_arch = "wasm32"))]
+            Self::Host(host) => {
+                host.server().wait(time);
+                true
+            }
+            Self::Guest(guest) => guest.wait(time),
+            Self::Plain(..) | Self::None => false,
+        };
+        if !has_waited {
+            std::thread::sleep(std::time::Duration::from_micros(time.min(PAUSE).as_micros()));
+        }
     }
 
     /// The places that a host without a seal offers.

@@ -15,7 +15,7 @@ use crate::service::host::Host;
 use crate::service::places::{Places, Secret};
 use crate::session::AnySession;
 use crate::value::ids::PlayerId;
-use crate::value::time::Instant;
+use crate::value::time::{Duration, Instant};
 
 /// Greatest number of events in one call, so that a flood cannot starve the game.
 const EVENTS_MAX: u32 = 512;
@@ -174,5 +174,10 @@ impl Line for SealedClient {
 
     fn send(&mut self, packet: &[u8]) {
         Self::send(self, packet);
+    }
+
+    fn wait(&self, time: Duration) -> bool {
+        Self::wait(self, time);
+        true
     }
 }
