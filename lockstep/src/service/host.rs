@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use crate::service::agreement::Agreement;
 use crate::service::flow::{Flow, Verdict};
 use crate::service::greeting::{Answer, Greeting, Refused, Secrets, Welcome};
+#[cfg(feature = "sealed")]
+use crate::service::pass::Claim;
 use crate::service::places::{Places, Secret};
 use crate::session::AnySession;
 use crate::session::config::{ENGINE_VERSION, REFEREES, SessionConfig};
@@ -87,6 +89,15 @@ impl Host {
     /// The places, and who has them.
     pub fn places(&self) -> &Places {
         &self.places
+    }
+
+    /// What a greeting asks for.
+    #[cfg(feature = "sealed")]
+    pub(crate) fn claim(&self, greeting: &[u8]) -> Claim {
+        match Greeting::read(greeting) {
+            Ok(Greeting::Come { pass }) => self.places.claim(&pass.secret),
+            _ => Claim::Other,
+        }
     }
 
     /// Answers the greeting of a connection.

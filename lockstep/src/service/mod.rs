@@ -29,7 +29,7 @@ pub mod household;
 pub mod invitation;
 #[cfg(all(feature = "codes", feature = "signed"))]
 pub mod machine;
-mod pass;
+pub(crate) mod pass;
 pub mod places;
 #[cfg(feature = "codes")]
 pub mod relay;

@@ -84,3 +84,15 @@ impl fmt::Display for NoPlace {
 }
 
 impl std::error::Error for NoPlace {}
+
+/// What a connection asks for: whether there is room for it depends on this.
+#[cfg(feature = "sealed")]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Claim {
+    /// The place of a connection that is here, and with it the room of that connection.
+    Taken,
+    /// A player's place where nobody is, or a room of its own.
+    Player,
+    /// To watch, or nothing that there is.
+    Other,
+}

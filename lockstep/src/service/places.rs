@@ -8,6 +8,8 @@
 
 use core::fmt;
 
+#[cfg(feature = "sealed")]
+use crate::service::pass::Claim;
 pub use crate::service::pass::{NoPlace, Pass, Placed, Secret};
 use crate::session::AnySession;
 use crate::value::bucket::Bucket;
@@ -220,6 +222,20 @@ impl Places {
         free(token).or_else(|| free(0)).or_else(any)
     }
 
+    /// What whoever shows this secret asks for.
+    #[cfg(feature = "sealed")]
+    pub(crate) fn claim(&self, secret: &Secret) -> Claim {
+        let wanted = u128::from_le_bytes(*secret);
+        let mut own = self.players.iter().chain([&self.referee]).flatten();
+        if own.any(|place| place.secret == wanted && place.connection.is_some()) {
+            return Claim::Taken;
+        }
+        match self.opened_by(secret) {
+            Some(Identity::Player(_)) => Claim::Player,
+            _ => Claim::Other,
+        }
+    }
+
     /// Why a secret opens nothing.
     fn why_not(&self, secret: &Secret) -> NoPlace {
         let shown = Some(u128::from_le_bytes(*secret));
@@ -283,6 +299,13 @@ impl Places {
             Some(watcher) => self.watchers.get(watcher)?.connection,
             None => self.players.get(link.0 as usize)?.as_ref()?.connection,
         }
+    }
+
+    /// Number of places, and so of connections that lead to one.
+    #[cfg(feature = "sealed")]
+    pub(crate) fn count(&self) -> u32 {
+        let own = self.players.iter().chain([&self.referee]).flatten();
+        (own.count() + self.watchers.len()) as u32
     }
 
     /// Every connection that leads to a place.

@@ -208,23 +208,41 @@ fn the_first_address_that_answers_is_taken() {
     meet(&mut server, &mut client, b"here");
 }
 
+/// A stranger is told at once. From where somebody plays, a player may come back in place of its former connection: the application is asked first.
 #[test]
 fn a_full_server_says_so() {
-    let config = SealedConfig::new().connections_max(1);
-    let mut server = server(&config);
-    let mut first = client(&server, b"first", &config);
-    meet(&mut server, &mut first, b"first");
-    let mut second = client(&server, b"second", &config);
-    assert_eq!(next_of(&mut second), ClientEvent::Lost(LostReason::Full));
-    assert!(server.stats().refused >= 1);
-    drop(first);
-    assert!(matches!(next_event(&mut server), SealedEvent::Closed { .. }));
-    until("the place is free", || {
-        server.wait(Duration::from_millis(10));
-        server.stats().connections == 0
-    });
-    let mut third = client(&server, b"third", &config);
-    meet(&mut server, &mut third, b"third");
+    for plays in [false, true] {
+        let config = SealedConfig::new().connections_max(1);
+        let mut server = server(&config);
+        let greeting = |server: &mut SealedServer| match next_event(server) {
+            SealedEvent::Greeting { peer, .. } => peer,
+            other => panic!("{other:?}"),
+        };
+        let mut first = client(&server, b"first", &config);
+        let peer = greeting(&mut server);
+        if plays {
+            server.accept(peer, b"come in");
+        } else {
+            server.accept_watcher(peer, b"come in");
+        }
+        assert_eq!(next_of(&mut first), ClientEvent::Accepted(b"come in".to_vec()));
+        let mut second = client(&server, b"second", &config);
+        if plays {
+            let peer = greeting(&mut server);
+            server.accept(peer, b"come in");
+            assert_eq!(next_event(&mut server), SealedEvent::Closed { peer });
+        }
+        assert_eq!(next_of(&mut second), ClientEvent::Lost(LostReason::Full));
+        assert!(server.stats().refused >= 1);
+        drop(first);
+        assert!(matches!(next_event(&mut server), SealedEvent::Closed { .. }));
+        until("the place is free", || {
+            server.wait(Duration::from_millis(10));
+            server.stats().connections == 0
+        });
+        let mut third = client(&server, b"third", &config);
+        meet(&mut server, &mut third, b"third");
+    }
 }
 
 #[test]

@@ -6,8 +6,10 @@ use testudo_lockstep::service::greeting::{Answer, Greeting, Refused, Secrets};
 use testudo_lockstep::service::guest::Guest;
 use testudo_lockstep::service::host::Host;
 use testudo_lockstep::service::places::Pass;
+use testudo_lockstep::service::relay::limits::Limits;
 use testudo_lockstep::transport::sealed::{
-    ClientEvent, LostReason, SealedClient, SealedConfig, SealedDialer, SealedEvent, SealedHost, SealedServer,
+    ClientEvent, LostReason, SealedClient, SealedConfig, SealedDialer, SealedEvent, SealedHost, SealedRelay,
+    SealedServer,
 };
 use testudo_lockstep::{
     Duration, Event, Identity, Instant, NoAction, PeerId, PlayerId, Session, SessionConfig, SessionPhase,
@@ -32,7 +34,11 @@ struct Table {
 
 impl Table {
     fn new() -> Self {
-        let server: SealedServer = server(&SealedConfig::new());
+        Self::on(&SealedConfig::new())
+    }
+
+    fn on(config: &SealedConfig) -> Self {
+        let server: SealedServer = server(config);
         let agreement = Agreement::new::<NoAction>(&settings(), b"lakes").unwrap();
         let mut session = Session::host(Host::config(&agreement, 77).simulated(), Instant::ZERO).unwrap();
         let secrets = Secrets { players: vec![[1; 16], PLAYER], watchers: WATCHER, referee: [8; 16] };
@@ -175,7 +181,7 @@ fn a_side_that_takes_no_more_connections_is_called_again() {
     let (address, hash) = (server.local_address(), server.certificate_hash());
     let mut stranger = SealedClient::connect(&[address], hash, b"stranger", &SealedConfig::new()).unwrap();
     let (peer, _) = greeting_at(&mut server);
-    server.accept(peer, b"come in");
+    server.accept_watcher(peer, b"come in");
     while !matches!(stranger.poll(), Some(ClientEvent::Accepted(_))) {
         std::thread::yield_now();
     }
@@ -233,4 +239,60 @@ fn who_displaces_a_connection_has_its_room() {
     server.accept(peers[1], b"come in");
     assert_eq!([accepted(&mut again), accepted(&mut other)], [true; 2]);
     drop(first);
+}
+
+/// 256 watchers, the host's players and the referee were more connections than a server takes by default: the last of them was told so until it gave up, and
+/// the host waited in vain.
+#[test]
+fn a_host_has_room_for_all_its_places() {
+    let mut table = Table::on(&SealedConfig::new().connections_max(1));
+    let mut clients = Vec::new();
+    for secret in [WATCHER, WATCHER, [8; 16], PLAYER] {
+        let mut client = table.client(&secret);
+        assert!(matches!(table.next(&mut client, None), ClientEvent::Accepted(_)), "{}", clients.len());
+        clients.push(client);
+    }
+}
+
+/// A player whose program had crashed was told that there was no room, for as long as the connection of that program counted.
+#[test]
+fn whoever_comes_back_to_a_full_address_displaces_the_former_connection() {
+    let mut table = Table::on(&SealedConfig::new().connections_per_address_max(1));
+    let mut former = table.client(&PLAYER);
+    assert!(matches!(table.next(&mut former, None), ClientEvent::Accepted(_)));
+    // All others are told at once, and come to no place.
+    for secret in [WATCHER, [8; 16], [3; 16]] {
+        let mut other = table.client(&secret);
+        assert_eq!(table.next(&mut other, None), ClientEvent::Lost(LostReason::Full));
+    }
+    let mut back = table.client(&PLAYER);
+    assert!(matches!(table.next(&mut back, None), ClientEvent::Accepted(_)));
+    assert_eq!(table.next(&mut former, None), ClientEvent::Lost(LostReason::Displaced));
+    assert_eq!(table.host.places().connections().count(), 1);
+}
+
+/// Where somebody plays, a server asks what a connection is for before it tells it that there is no room. No room is opened for nobody.
+#[test]
+fn no_room_is_opened_where_no_connection_has_room() {
+    let server = server(&SealedConfig::new().connections_per_address_max(1));
+    let address = [server.local_address()];
+    let mut relay = SealedRelay::new(server, &address, Limits::default()).unwrap();
+    let agreement = Agreement::new::<NoAction>(&settings(), b"").unwrap();
+    let Ok(code) = relay.code() else { panic!("one address") };
+    let pass = Pass::from(code.secret());
+    let greeting = Greeting::Open { pass, agreement: Box::new(agreement) }.to_bytes();
+    let mut open = || {
+        let hash = relay.server().certificate_hash();
+        let mut client = SealedClient::connect(&address, hash, &greeting, &SealedConfig::new()).unwrap();
+        let event = (0..crate::ROUNDS_MAX).find_map(|_| {
+            relay.server().wait(Duration::from_millis(10));
+            relay.round(|| Instant::from_millis(1)).unwrap();
+            client.poll()
+        });
+        (client, event.expect("an answer"), relay.rooms().len())
+    };
+    let (_first, answer, rooms) = open();
+    assert!(matches!(answer, ClientEvent::Accepted(_)) && rooms == 1);
+    let (_, answer, rooms) = open();
+    assert_eq!((answer, rooms), (ClientEvent::Lost(LostReason::Full), 1));
 }

@@ -5,6 +5,8 @@ use std::net::IpAddr;
 use crate::service::agreement::Agreement;
 use crate::service::flow::Flow;
 use crate::service::greeting::{Refused, Secrets, Welcome};
+#[cfg(feature = "sealed")]
+use crate::service::pass::Claim;
 use crate::service::places::{NoPlace, Pass, Placed, Places, Secret};
 use crate::service::relay::counters::Counters;
 use crate::service::relay::limits::Limits;
@@ -124,6 +126,12 @@ impl Room {
             is_cut_off: false,
             noted: Noted::default(),
         })
+    }
+
+    /// What whoever shows this secret asks for.
+    #[cfg(feature = "sealed")]
+    pub(super) fn claim(&self, secret: &Secret) -> Claim {
+        self.places.claim(secret)
     }
 
     /// Gives whoever has a secret of this room the place that it opens.

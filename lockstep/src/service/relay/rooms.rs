@@ -10,6 +10,8 @@ use crate::service::flow::{Flow, Verdict};
 use crate::service::greeting::{Answer, Greeting, Opened, Refused, Secrets};
 use crate::service::host::Reply;
 use crate::service::household::household;
+#[cfg(feature = "sealed")]
+use crate::service::pass::Claim;
 use crate::service::places::{Pass, Secret};
 use crate::service::relay::counters::Counters;
 use crate::service::relay::limits::Limits;
@@ -138,6 +140,21 @@ impl Rooms {
         };
         self.counters.greetings_refused += u64::from(!reply.is_welcome());
         reply
+    }
+
+    /// What a greeting asks for.
+    #[cfg(feature = "sealed")]
+    pub(crate) fn claim(&self, greeting: &[u8]) -> Claim {
+        match Greeting::read(greeting) {
+            Ok(Greeting::Come { pass }) => {
+                let room = self.secrets.get(&shadow(&pass.secret)).and_then(|id| self.rooms.get(id));
+                room.map_or(Claim::Other, |room| room.claim(&pass.secret))
+            }
+            Ok(Greeting::Open { pass, .. }) if u128::from_le_bytes(pass.secret) == self.secret => {
+                Claim::Player
+            }
+            _ => Claim::Other,
+        }
     }
 
     fn open(

@@ -84,8 +84,11 @@ impl SealedConfig {
         self
     }
 
-    /// Greatest number of connections that a server has accepted; further ones are refused. At least 1, 256 by default. Up to 256 more are
-    /// not accepted yet, at most 16 of one address; of these, the address that has most gives way to others.
+    /// Greatest number of connections that a server has accepted; further ones are refused, and clients ask again. At least 1, 256 by default; a
+    /// [`SealedHost`](super::SealedHost) has room for all its places in any case. Up to 256 more are not accepted yet, at most 16 of one address; of these, the
+    /// address that has most gives way to others. Strangers are refused at once. From an address where somebody plays, or played in the last ten minutes, a
+    /// player may come back in place of its own former connection: whoever greets from there is refused after
+    /// [`SealedServer::accept`](super::SealedServer::accept).
     pub fn connections_max(mut self, connections: u32) -> Self {
         self.connections_max = connections;
         self
@@ -93,7 +96,8 @@ impl SealedConfig {
 
     /// Greatest number of connections of a server with one address (of version 6: with one /64 network), those that are
     /// still being made included; further ones are refused, or not answered yet while some of these are still being made; their clients ask again. At least
-    /// 1, 64 by default: many homes and schools have one address for everybody.
+    /// 1, 64 by default: many homes and schools have one address for everybody. Whoever watches does not take the room of a player who left in the last ten
+    /// minutes.
     pub fn connections_per_address_max(mut self, connections: u32) -> Self {
         self.connections_per_address_max = connections;
         self

@@ -35,7 +35,6 @@ const KNOWN_FOR: Duration = Duration::from_secs(600);
 /// The connections of a server, counted and limited.
 #[derive(Debug)]
 pub(crate) struct ConnectionLimits {
-    connections_max: u32,
     connections_per_address_max: u32,
     /// Time between two handshakes of one address, and how many may come at once, as the time in which they come back.
     gap: Duration,
@@ -49,6 +48,8 @@ pub(crate) struct ConnectionLimits {
 
 #[derive(Debug, Default)]
 struct Counts {
+    /// Most that are accepted at once.
+    connections_max: u32,
     accepted: u32,
     /// Those who have not been accepted yet, the oldest first.
     pending: BTreeMap<u64, Pending>,
@@ -68,8 +69,9 @@ struct Pending {
 #[derive(Clone, Copy, Debug, Default)]
 struct Household {
     accepted: u32,
-    /// Those of them who play.
+    /// Those of them who play, and how many did at once since it is known.
     players: u32,
+    players_max: u32,
     pending: u32,
     handshakes: Bucket,
     /// When the last handshake was let in.
@@ -82,6 +84,13 @@ impl Household {
     /// Whether somebody plays here, or did lately. Whoever has only watched is a stranger: codes to watch are public.
     fn is_known(&self, now: Instant) -> bool {
         self.players > 0 || self.left.is_some_and(|at| now.since(at) < KNOWN_FOR)
+    }
+
+    /// Whether one more may be accepted. Whoever watches does not take the room of a player who has just left, and may be on the way back.
+    fn has_room(&self, plays: bool, most: u32, now: Instant) -> bool {
+        let is_kept = !plays && self.is_known(now);
+        let kept = if is_kept { self.players_max - self.players } else { 0 };
+        self.accepted + kept < most
     }
 
     /// Whether nothing is lost if it is forgotten.
@@ -125,14 +134,13 @@ impl ConnectionLimits {
         let strangers_gap = gap.min(Duration::from_micros(1_000_000 / u64::from(STRANGERS_PER_SECOND)));
         let strangers_at_once = u64::from(at_once).saturating_mul(2).max(STRANGERS_AT_ONCE.into());
         Self {
-            connections_max: config.connections_max,
             connections_per_address_max: config.connections_per_address_max,
             gap,
             at_once: gap.times(at_once.into()),
             strangers_gap,
             strangers_at_once: strangers_gap.times(strangers_at_once),
             start: StdInstant::now(),
-            counts: Mutex::default(),
+            counts: Mutex::new(Counts { connections_max: config.connections_max, ..Counts::default() }),
         }
     }
 
@@ -148,21 +156,23 @@ impl ConnectionLimits {
     }
 
     /// Decides on a new connection. Only those who have been accepted fill the server; the others have places of their own, and the address that has most of
-    /// these gives one to an address that has fewer.
+    /// these gives one to an address that has fewer. Where somebody plays, or did lately, nobody is told that there is no room: a player may come back whose
+    /// former connection is what fills it. [`Ticket::accept`] asks for it, when the former one is gone.
     pub(crate) fn admit(self: &Arc<Self>, address: IpAddr, now: StdInstant) -> Admission {
         let (address, now) = (household(address), self.time(now));
         let mut counts = self.counts();
         let mut here = counts.by_address.get(&address).copied().unwrap_or_default();
-        if counts.accepted >= self.connections_max || here.accepted >= self.connections_per_address_max {
+        let is_known = here.is_known(now);
+        if !is_known && !self.has_room_for(&counts, &here, false, now) {
             return Admission::Full;
         }
         // Whoever waits may be accepted in the same moment as the others.
-        let is_spoken_for = here.accepted + here.pending >= self.connections_per_address_max;
+        let is_spoken_for = !is_known && here.accepted + here.pending >= self.connections_per_address_max;
         let mut strangers = counts.strangers;
         if here.pending >= PENDING_PER_ADDRESS_MAX
             || is_spoken_for
             || here.handshakes.take(now, self.gap, self.at_once).is_err()
-            || !self.has_room(&mut strangers, &here, now)
+            || !self.has_time(&mut strangers, &here, now)
             || (counts.pending.len() >= PENDING_MAX && !counts.evict(&here, now))
         {
             return Admission::Later;
@@ -184,8 +194,27 @@ impl ConnectionLimits {
         })
     }
 
-    /// Whether all strangers together leave room for a handshake; those who are known need none.
-    fn has_room(&self, strangers: &mut Bucket, here: &Household, now: Instant) -> bool {
+    /// Lets a server accept so many connections at least.
+    pub(crate) fn make_room(&self, connections: u32) {
+        let mut counts = self.counts();
+        counts.connections_max = counts.connections_max.max(connections);
+    }
+
+    /// Whether one more from this address may be accepted now.
+    pub(crate) fn has_room(&self, address: IpAddr, plays: bool) -> bool {
+        let now = self.time(StdInstant::now());
+        let counts = self.counts();
+        let here = counts.by_address.get(&household(address)).copied().unwrap_or_default();
+        self.has_room_for(&counts, &here, plays, now)
+    }
+
+    fn has_room_for(&self, counts: &Counts, here: &Household, plays: bool, now: Instant) -> bool {
+        counts.accepted < counts.connections_max
+            && here.has_room(plays, self.connections_per_address_max, now)
+    }
+
+    /// Whether all strangers together leave time for a handshake; those who are known need none.
+    fn has_time(&self, strangers: &mut Bucket, here: &Household, now: Instant) -> bool {
         let is_rare = here.last.is_none_or(|last| now.since(last) >= RARE);
         let part = Duration::from_micros(self.strangers_at_once.as_micros() / if is_rare { 1 } else { 2 });
         here.is_known(now) || strangers.take(now, self.strangers_gap, part).is_ok()
@@ -247,13 +276,22 @@ impl Counts {
 impl Ticket {
     /// The connection has been accepted. Returns false if there is no room for it any more.
     pub(crate) fn accept(&mut self, plays: bool) -> bool {
+        let now = self.limits.time(StdInstant::now());
         let mut counts = self.limits.counts();
-        if counts.settle(self.number).is_none() || counts.accepted >= self.limits.connections_max {
+        if counts.settle(self.number).is_none() {
             return false;
         }
+        let mut here = counts.by_address.get(&self.address).copied().unwrap_or_default();
+        if !self.limits.has_room_for(&counts, &here, plays, now) {
+            return false;
+        }
+        if !here.is_known(now) {
+            here.players_max = 0;
+        }
         counts.accepted += 1;
-        let here = counts.by_address.entry(self.address).or_default();
         (here.accepted, here.players) = (here.accepted + 1, here.players + u32::from(plays));
+        here.players_max = here.players_max.max(here.players);
+        counts.by_address.insert(self.address, here);
         (self.is_accepted, self.plays) = (true, plays);
         true
     }

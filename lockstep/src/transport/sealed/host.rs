@@ -44,7 +44,8 @@ pub struct SealedHost {
 }
 
 impl SealedHost {
-    /// The places of `session`, which was made with [`Host::config`]. `addresses`, one to four, are those at which guests find the server.
+    /// The places of `session`, which was made with [`Host::config`]. `addresses`, one to four, are those at which guests find the server. The server takes as
+    /// many connections as there are places, also if its [`SealedConfig::connections_max`] is less.
     ///
     /// # Errors
     /// No address, or more than four.
@@ -57,6 +58,7 @@ impl SealedHost {
     ) -> Result<Self, JoinCodeError> {
         let host = Host::new(session, agreement, &secrets);
         let codes = Codes::new(addresses, server.certificate_hash(), secrets)?;
+        server.make_room(host.places().count());
         Ok(Self { server, host, codes, outgoing: Vec::new() })
     }
 
@@ -106,6 +108,12 @@ impl SealedHost {
         for _ in 0..EVENTS_MAX {
             match self.server.poll() {
                 None => break,
+                // Before it costs those who watch an arrival.
+                Some(SealedEvent::Greeting { peer, address, bytes })
+                    if !self.server.has_room(address, self.host.claim(&bytes)) =>
+                {
+                    self.server.turn_away(peer);
+                }
                 Some(SealedEvent::Greeting { peer, bytes, .. }) => {
                     let reply = self.host.greet(session, peer, &bytes, now);
                     reply.former.into_iter().for_each(|former| self.server.displace(former));

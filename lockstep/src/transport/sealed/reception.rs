@@ -27,6 +27,8 @@ pub(super) enum Decision {
         plays: bool,
     },
     Refuse(Vec<u8>),
+    /// There is no room.
+    TurnAway,
     /// After it was accepted: another connection has its place.
     Displace,
 }
@@ -120,10 +122,8 @@ async fn attend(incoming: Incoming, shared: &Shared, mut ticket: Ticket) {
     };
     let mut code = CLOSED;
     match decision {
-        Some(Decision::Accept { plays, .. }) if !ticket.accept(plays) => {
-            count(&shared.refused);
-            code = CLOSED_FULL;
-        }
+        Some(Decision::TurnAway) => code = no_room(shared),
+        Some(Decision::Accept { plays, .. }) if !ticket.accept(plays) => code = no_room(shared),
         Some(Decision::Accept { answer, .. }) => tokio::select! {
             () = converse(&datagrams, &mut stream, &answer, peer, shared) => {}
             () = session.over() => {}
@@ -142,6 +142,12 @@ async fn attend(incoming: Incoming, shared: &Shared, mut ticket: Ticket) {
         Some(Decision::Displace) | None => count(&shared.failed),
     }
     session.connection.close(code.into(), b"");
+}
+
+/// What a client is told that asks again.
+fn no_room(shared: &Shared) -> u32 {
+    count(&shared.refused);
+    CLOSED_FULL
 }
 
 /// Reports the end of a connection, also if a task ends by a panic in the library.

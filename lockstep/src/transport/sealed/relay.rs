@@ -95,6 +95,12 @@ impl SealedRelay {
                 None => break,
                 Some(SealedEvent::Packet { peer, bytes }) => self.rooms.packet(peer, &bytes, now()),
                 Some(SealedEvent::Closed { peer }) => self.rooms.closed(peer, now()),
+                // Before a room is opened for nobody.
+                Some(SealedEvent::Greeting { peer, address, bytes })
+                    if !self.server.has_room(address, self.rooms.claim(&bytes)) =>
+                {
+                    self.server.turn_away(peer);
+                }
                 Some(SealedEvent::Greeting { peer, address, bytes }) => {
                     self.greet(peer, address, &bytes, now())?;
                 }

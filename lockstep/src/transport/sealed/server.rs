@@ -22,6 +22,7 @@ use super::quic;
 use super::reception::{Decision, Other, Shared, admit_all};
 use super::stream::CLOSED;
 use crate::packet::PACKET_BYTES_MAX;
+use crate::service::pass::Claim;
 use crate::value::ids::PeerId;
 use crate::value::time::Duration;
 
@@ -253,12 +254,38 @@ impl SealedServer {
     }
 
     /// Lets a peer in that has greeted, with an answer of at most [`ANSWER_BYTES_MAX`] bytes. Packets flow from now
-    /// on; the client reports none before the answer. Ignored for other peers.
+    /// on; the client reports none before the answer. Ignored for other peers. For a peer that does not play there is [`SealedServer::accept_watcher`].
     pub fn accept(&mut self, peer: PeerId, answer: &[u8]) {
         self.let_in(peer, answer, true);
     }
 
-    /// Like [`SealedServer::accept`], for a peer that plays or one that watches. Codes to watch are public: who watches waits with strangers the next time.
+    /// Like [`SealedServer::accept`], for a peer that only watches. Codes to watch are public: whoever has come with one waits with strangers the next time,
+    /// and does not take the room of a player who may be on the way back.
+    pub fn accept_watcher(&mut self, peer: PeerId, answer: &[u8]) {
+        self.let_in(peer, answer, false);
+    }
+
+    /// Makes room for so many accepted connections at least.
+    pub(super) fn make_room(&self, connections: u32) {
+        self.shared.limits.make_room(connections);
+    }
+
+    /// Whether a peer that has greeted will find room.
+    pub(super) fn has_room(&self, from: SocketAddr, claim: Claim) -> bool {
+        match claim {
+            Claim::Taken => true,
+            Claim::Player => self.shared.limits.has_room(from.ip(), true),
+            Claim::Other => self.shared.limits.has_room(from.ip(), false),
+        }
+    }
+
+    /// Turns a peer away that has greeted, because there is no room. It is forgotten at once, and asks again.
+    pub(super) fn turn_away(&mut self, peer: PeerId) {
+        if let Some(peer) = self.peers.swap_remove(&peer) {
+            let _ = peer.decision.try_send(Decision::TurnAway);
+        }
+    }
+
     pub(super) fn let_in(&mut self, peer: PeerId, answer: &[u8], plays: bool) {
         if let Some(peer) = self.peers.get_mut(&peer)
             && !peer.is_accepted

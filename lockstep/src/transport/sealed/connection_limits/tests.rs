@@ -41,7 +41,7 @@ fn connections_are_limited() {
         assert!(ticket.accept(true));
         tickets.push(ticket);
     }
-    assert!(matches!(limits.admit(address("10.0.0.1"), now), Admission::Full));
+    assert!(!granted(&limits, address("10.0.0.1"), now).accept(true), "18 of one address");
     let mut late = granted(&limits, address("10.0.0.3"), now);
     for host in 0..10 {
         let mut ticket = granted(&limits, address(&format!("fd00::{host:x}")), now);
@@ -63,7 +63,7 @@ fn who_waits_to_be_accepted_counts_for_the_address() {
     let mut tickets: Vec<Ticket> = (0..3).map(|_| granted(&limits, address("10.0.0.1"), now)).collect();
     assert!(matches!(limits.admit(address("10.0.0.1"), now), Admission::Later));
     assert!(tickets.iter_mut().all(|ticket| ticket.accept(true)));
-    assert!(matches!(limits.admit(address("10.0.0.1"), now), Admission::Full));
+    assert!(!granted(&limits, address("10.0.0.1"), now).accept(true));
     tickets.pop();
     granted(&limits, address("10.0.0.1"), now);
 }
@@ -230,4 +230,47 @@ fn whoever_watches_is_not_forgotten() {
         assert_eq!(counted(), Some(0));
         granted(&limits, home, now + Duration::from_secs(2));
     }
+}
+
+/// A player's former connection, which was dead and not yet silent for long enough, filled the server or the address, and the player was told that it was full.
+#[test]
+fn whoever_comes_back_finds_the_room_of_the_former_connection() {
+    let now = Instant::now();
+    let few = SealedConfig::new().connections_max(2);
+    for (config, other) in
+        [(few, "10.0.0.2"), (SealedConfig::new().connections_per_address_max(2), "10.0.0.1")]
+    {
+        let limits = limits(config);
+        let home = address("10.0.0.1");
+        let mut here = [home, address(other)].map(|from| granted(&limits, from, now));
+        assert!(here.iter_mut().all(|ticket| ticket.accept(true)));
+        let (mut back, mut too_many) = (granted(&limits, home, now), granted(&limits, home, now));
+        assert!(!too_many.accept(true));
+        let [former, _other] = here;
+        drop(former);
+        assert!(back.accept(true));
+    }
+}
+
+/// Whoever watches had the room of a player who was away for a moment.
+#[test]
+fn whoever_watches_does_not_take_the_room_of_a_player_who_has_left() {
+    let mut now = Instant::now();
+    let limits = limits(SealedConfig::new().connections_per_address_max(3));
+    let school = address("10.0.0.1");
+    let mut come = |plays| {
+        now += Duration::from_secs(1);
+        let mut ticket = granted(&limits, school, now);
+        ticket.accept(plays).then_some(ticket)
+    };
+    let (first, _second, watcher) = (come(true), come(true), come(false));
+    assert!(watcher.is_some() && come(true).is_none() && come(false).is_none());
+    drop(first);
+    assert!(come(false).is_none(), "it may be on the way back");
+    let back = come(true);
+    assert!(back.is_some());
+    drop(watcher);
+    drop(back);
+    let watcher = come(false);
+    assert!(watcher.is_some() && come(false).is_none() && come(true).is_some());
 }
