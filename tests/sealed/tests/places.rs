@@ -296,3 +296,28 @@ fn no_room_is_opened_where_no_connection_has_room() {
     let (_, answer, rooms) = open();
     assert_eq!((answer, rooms), (ClientEvent::Lost(LostReason::Full), 1));
 }
+
+/// Sixteen connections with the public code to watch that each stayed below the limit brought more packets than a host took in a round at few pictures per
+/// second. Players' packets waited behind them.
+#[test]
+fn a_round_takes_all_packets_that_wait() {
+    let mut table = Table::new();
+    let mut clients = [WATCHER, WATCHER, PLAYER].map(|secret| table.client(&secret));
+    for client in &mut clients {
+        assert!(matches!(table.next(client, None), ClientEvent::Accepted(_)));
+    }
+    // Some may be lost, as in any network.
+    for _ in 0..400 {
+        clients.iter_mut().for_each(|client| client.send(&[15]));
+        std::thread::yield_now();
+    }
+    crate::until("packets come", || {
+        clients[0].send(&[15]);
+        clients[0].wait(Duration::from_millis(1));
+        table.host.server().stats().packets_received >= 800
+    });
+    let stats = table.host.server().stats();
+    table.host.round(&mut table.session, Instant::from(table.clock.elapsed()));
+    let taken = table.session.stats().packets_malformed + table.session.stats().packets_unexpected;
+    assert!(taken >= stats.packets_received - stats.receive_dropped, "{taken} of {stats:?}");
+}

@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 
 use super::client::{ClientEvent, LostReason, SealedClient};
 use super::config::SealedConfig;
+use super::inbox::WAITING_MAX;
 use super::server::{SealedEvent, SealedServer};
 use crate::service::agreement::Agreement;
 use crate::service::code::{JoinCode, JoinCodeError};
@@ -16,9 +17,6 @@ use crate::service::places::{Places, Secret};
 use crate::session::AnySession;
 use crate::value::ids::PlayerId;
 use crate::value::time::{Duration, Instant};
-
-/// Greatest number of events in one call, so that a flood cannot starve the game.
-const EVENTS_MAX: u32 = 512;
 
 /// Bytes that nobody can guess: for secrets, session ids, and [`crate::SessionConfig::entropy()`].
 ///
@@ -105,7 +103,7 @@ impl SealedHost {
     /// Call it in every round of the application's loop, before and after running frames, and sleep with [`SealedServer::wait`]. [`SealedServer::check`] says
     /// whether the server still serves.
     pub fn round(&mut self, session: &mut AnySession, now: Instant) {
-        for _ in 0..EVENTS_MAX {
+        for _ in 0..WAITING_MAX {
             match self.server.poll() {
                 None => break,
                 // Before it costs those who watch an arrival.

@@ -19,6 +19,10 @@ const PACKETS_MAX: u32 = 16_384;
 /// Number of items that are no packets, from which on [`Inbox::offer`] takes no more.
 const OTHERS_MAX: u32 = 4_096;
 
+/// What waits at most: so much an application takes in one round. If it took less, whoever sends as much as may be sent would hold up what others send; how
+/// many packets of a connection are looked at is for the application to say.
+pub(crate) const WAITING_MAX: u32 = PACKETS_MAX + OTHERS_MAX;
+
 /// A queue between the thread of an endpoint and the application's. `T` is anything but a packet.
 #[derive(Debug)]
 pub(crate) struct Inbox<T> {

@@ -5,6 +5,7 @@ use std::io;
 use std::net::SocketAddr;
 
 use super::host::random;
+use super::inbox::WAITING_MAX;
 use super::server::{SealedEvent, SealedServer};
 use crate::service::code::{JoinCode, JoinCodeError};
 use crate::service::codes::Codes;
@@ -14,9 +15,6 @@ use crate::service::relay::limits::Limits;
 use crate::service::relay::rooms::Rooms;
 use crate::value::ids::PeerId;
 use crate::value::time::Instant;
-
-/// Greatest number of events that are handled in one round.
-const EVENTS_MAX: u32 = 20_000;
 
 /// Rooms whose codes wait for the application; the oldest ones are forgotten.
 const OPENED_MAX: usize = 64;
@@ -90,7 +88,7 @@ impl SealedRelay {
     /// The system has no randomness, or has taken the socket away ([`SealedServer::check`]).
     pub fn round(&mut self, now: impl Fn() -> Instant) -> io::Result<()> {
         self.server.check()?;
-        for _ in 0..EVENTS_MAX {
+        for _ in 0..WAITING_MAX {
             match self.server.poll() {
                 None => break,
                 Some(SealedEvent::Packet { peer, bytes }) => self.rooms.packet(peer, &bytes, now()),
