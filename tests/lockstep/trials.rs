@@ -324,6 +324,12 @@ fn every_number_is_flipped_in_the_end() {
         let found = check_determinism(trial, || Many([0; 500], unhashed), |_, _, _| {});
         assert_eq!(found.is_err(), is_found, "{unhashed}");
     }
+    // As many as are asked for, also if that is more than half of them.
+    let is_found = |unhashed| {
+        let trial = Trial::new().turns(1).flips(1).flips_at_end(300);
+        check_determinism(trial, || Many([0; 500], unhashed), |_, _, _| {}).is_err()
+    };
+    assert_eq!((0..500).filter(|&unhashed| is_found(unhashed)).count(), 300);
     let nothing = Trial::new().turns(1).flips(1).flips_at_end(0);
     assert_eq!(check_determinism(nothing, || Many([0; 500], 499), |_, _, _| {}), Ok(()));
 }

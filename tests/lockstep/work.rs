@@ -6,7 +6,8 @@ use core::num::NonZeroU32;
 use crate::toy::{Toy, latency, toy_match};
 
 use testudo_lockstep::{
-    Blame, Driver, Duration, Identity, Instant, Pace, PeerId, PlayerId, Session, SessionConfig, VirtualMatch,
+    Blame, Driver, Duration, Identity, Instant, Pace, PeerId, PlayerId, Session, SessionConfig, TurnStatus,
+    VirtualMatch,
 };
 
 /// What a machine takes for a frame and for a picture, ms. It draws one picture after the other.
@@ -223,6 +224,10 @@ fn one_call_runs_sixteen_frames_at_most_while_it_catches_up() {
                 // It takes the state in the call that begins to catch up.
                 let is_behind = driver.session().is_joining() || driver.session().is_catching_up();
                 let frames = driver.advance(now).frames;
+                // Whoever sleeps in between does not wait for the next frame while it has turns to catch up with.
+                let goes_on = driver.session().is_catching_up()
+                    && matches!(driver.session().turn_status(), TurnStatus::Ready(_));
+                assert!(!goes_on || driver.poll_timeout().is_some_and(|due| due <= now));
                 assert!(frames <= if is_behind { bound } else { 4 }, "{frames} frames");
                 most = most.max(frames);
             }

@@ -189,6 +189,10 @@ impl<S: Simulation> Driver<S> {
         let session = self.session.poll_timeout();
         let runs = self.session.turn_status() != TurnStatus::Over && !self.session.is_joining();
         let Some(last) = self.last.filter(|_| runs) else { return session };
+        let has_frames = self.frames_left > 0 || matches!(self.session.turn_status(), TurnStatus::Ready(_));
+        if self.session.is_catching_up() && has_frames {
+            return Some(last);
+        }
         let missing = match self.stalled {
             Some(stalled) => FRAME.saturating_sub(stalled),
             None => FRAME.saturating_sub(self.accumulated),

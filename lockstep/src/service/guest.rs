@@ -524,9 +524,9 @@ impl<D: Dial> Guest<D> {
     }
 
     fn transmit(&mut self, session: &mut AnySession, now: Instant) {
-        let Self { line: Some(line), outgoing, .. } = self else { return };
-        while session.poll_transmit(now, outgoing).is_some() {
-            line.send(outgoing);
+        // Without a line, too: what is due would stay due, and whoever sleeps until then would not sleep.
+        while session.poll_transmit(now, &mut self.outgoing).is_some() {
+            self.line.iter_mut().for_each(|line| line.send(&self.outgoing));
         }
     }
 

@@ -39,8 +39,8 @@ pub(super) fn stored_checksum<S: Simulation + State>(game: &mut S, saved: &[u8])
 /// Flips all numbers of the saved state, or `most` of them spread evenly.
 pub(super) fn any_unhashed<S: Simulation + State>(game: &mut S, saved: &[u8], most: u32) -> Option<Leaf> {
     let numbers = numbers(game, saved)?;
-    let chosen = numbers.iter().step_by(numbers.len().div_ceil(most as usize).max(1));
-    first_unhashed(game, saved, chosen.copied())
+    let (length, most) = (numbers.len() as u64, u64::from(most).min(numbers.len() as u64));
+    first_unhashed(game, saved, (0..most).map(|place| numbers[(place * length / most) as usize]))
 }
 
 /// The numbers that can be flipped. None if there are none, or the state cannot be loaded.

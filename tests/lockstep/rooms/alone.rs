@@ -69,6 +69,8 @@ fn who_has_everything_plays_to_the_end_without_its_relay() {
         assert!(now.since(world.now) < Duration::from_secs(60));
         assert!(guest.round(Some(driver.session_mut()), now).unwrap().is_none());
         assert!(!guest.is_calling() && !guest.is_cut_off());
+        // It can sleep: nothing stays due that nobody would get.
+        assert!(driver.session().poll_timeout().is_none_or(|due| due > now));
         driver.advance(now);
     }
     assert!(world.until(60, |world| world.rooms.is_empty()));
@@ -97,6 +99,7 @@ fn who_has_no_socket_for_a_moment_tries_again_soon() {
     let mut session = Session::<NoAction>::join(config, PlayerId(1), PeerId(0), start).unwrap();
     let mut now = start;
     while guest.round(Some(&mut session), now).is_ok() {
+        assert!(session.poll_timeout().is_none_or(|due| due > now), "it cannot sleep");
         now += TICK;
         assert!(now.since(start) < Duration::from_secs(20), "no other attempt was made");
     }
