@@ -11,9 +11,11 @@ use testudo_lockstep::packet::{
 use testudo_lockstep::service::agreement::GAME_BYTES_MAX;
 use testudo_lockstep::service::code::JoinCode;
 use testudo_lockstep::{
-    BitWriter, EndReason, Entry, Extra, Identity, Instant, NoAction, PROTOCOL_VERSION, Payload, PlayerId,
-    PlayerKey, Refusal, Roster, SavedMatch, Seat, Session, SessionConfig, Since, Statement, Turn, TurnStatus,
+    BitWriter, DecodeError, EndReason, Entry, Extra, Identity, Instant, NoAction, PROTOCOL_VERSION, Payload,
+    PlayerId, PlayerKey, Refusal, Roster, SavedMatch, Seat, Session, SessionConfig, Since, Statement, Turn,
+    TurnStatus,
 };
+use testudo_tests::fuzz::TARGETS;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 const DOCUMENT: &str = include_str!("../../lockstep/WIRE.md");
@@ -244,6 +246,34 @@ fn saved_match() -> Vec<u8> {
     let saved = session.take_saved().unwrap();
     assert_eq!(SavedMatch::from_bytes(&saved.to_bytes()), Ok(saved.clone()));
     saved.to_bytes()
+}
+
+/// Nothing failed when a new kind had neither an example nor a seed of the fuzz target. Its number is no longer refused as unknown.
+#[test]
+fn every_kind_of_packet_has_an_example_and_a_seed() {
+    let key = link_key(SESSION, 1);
+    let (mut writer, mut bytes) = (BitWriter::new(), Vec::new());
+    let mut kinds = [[false; 16]; 2];
+    for (_, format, packet) in examples() {
+        packet.encode(key, format, &mut writer, &mut bytes);
+        kinds[0][usize::from(bytes[0] & 15)] = true;
+    }
+    let (_, _, seeds) = TARGETS.iter().find(|(name, ..)| *name == "packet").unwrap();
+    for seed in seeds() {
+        // Before the packet stands how its payloads are read.
+        kinds[1][usize::from(seed[1] & 15)] = true;
+    }
+    let known = (0..16).map(|kind| {
+        let tag = (xxh3_64_with_seed(&[kind], key) as u32).to_le_bytes();
+        let read = Packet::decode(&[&[kind][..], &tag].concat(), key, COMMAND);
+        read != Err(DecodeError::UnknownKind(kind))
+    });
+    let known: Vec<bool> = known.collect();
+    assert_eq!(kinds.map(Vec::from), [known.clone(), known.clone()], "examples and seeds of kinds 0 to 15");
+    let count = known.iter().filter(|is_known| **is_known).count();
+    let kinds = DOCUMENT.lines().find(|line| line.starts_with("| kind |")).unwrap();
+    assert!(kinds.ends_with(&format!("; {count}..15 reserved |")), "{kinds}");
+    assert!(DOCUMENT.contains(&format!("Protocol version {PROTOCOL_VERSION}.")));
 }
 
 #[test]

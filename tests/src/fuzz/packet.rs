@@ -1,12 +1,13 @@
 //! The decoder of packets.
 
 use testudo_lockstep::packet::{
-    Address, Challenge, Chunk, Echo, Frame, Hello, Lobby, LobbyKeys, Manifest, Members, Messages, Packet,
-    PayloadFormat, Received, Segment, Signed, SignedEnd, Transfer, TurnsPacket, Want,
+    Address, Bye, Challenge, Chunk, Echo, Frame, Hello, Lobby, LobbyKeys, Manifest, Members, Messages,
+    Packet, PayloadFormat, Received, Refuse, Segment, Signed, SignedEnd, Transfer, TurnsPacket, Want,
+    Welcome,
 };
 use testudo_lockstep::{
     BitWriter, EndReason, Entry, Extra, Identity, PACKET_BYTES_MAX, PROTOCOL_VERSION, Payload, PlayerId,
-    Seat, Since, Statement, Turn,
+    Refusal, Seat, Since, Statement, Turn,
 };
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
@@ -62,7 +63,7 @@ fn signed() -> Signed {
     }
 }
 
-/// One packet of several kinds.
+/// One packet of each kind.
 pub(super) fn packet_seeds() -> Vec<Vec<u8>> {
     let mut end = Entry::default();
     end.extras.extend([Extra::Checksum(77), Extra::End(EndReason::Left)]);
@@ -138,6 +139,9 @@ pub(super) fn packet_seeds() -> Vec<Vec<u8>> {
         Packet::Transfer(Transfer::Refuse { turn: 9 }),
         Packet::Transfer(Transfer::Here),
         Packet::Transfer(Transfer::Ask { not_before: 8 }),
+        Packet::Welcome(Welcome { identity: Identity::Player(PlayerId(1)), connection: 3 }),
+        Packet::Refuse(Refuse { refusal: Refusal::ComeBackIn { seconds: 60 } }),
+        Packet::Bye(Bye::Finished),
     ];
     let body = |packet: Packet| {
         let mut bytes = Vec::new();
