@@ -143,8 +143,53 @@ impl Event {
             Self::ChecksumMissing { player, turn } => {
                 write!(f, "player {player} has sent no checksum of turn {turn}")
             }
-            // The others have been told above. Another one is shown as it is until it has a sentence.
-            _ => write!(f, "{self:?}"),
+            _ => self.tell_nothing(),
+        }
+    }
+
+    /// These have their sentences above. Without a wildcard, so that the compiler asks for the sentence of a new event.
+    fn tell_nothing(&self) -> fmt::Result {
+        match self {
+            Self::Started
+            | Self::Roster(_)
+            | Self::Desync(_)
+            | Self::Contradiction(_)
+            | Self::Outlier(_)
+            | Self::PlayerGone { .. }
+            | Self::TakenOver { .. }
+            | Self::PlayerReturned { .. }
+            | Self::Joined { .. }
+            | Self::WrongState { .. }
+            | Self::TeamOut { .. }
+            | Self::MatchResult(_)
+            | Self::Cancelled { .. }
+            | Self::Finished
+            | Self::Failed(_)
+            | Self::Lost { .. }
+            | Self::Connected { .. }
+            | Self::Refused { .. }
+            | Self::Forged { .. }
+            | Self::Profile { .. }
+            | Self::Undelivered { .. }
+            | Self::WaitingFor { .. }
+            | Self::CutOff { .. }
+            | Self::WaitingOver { .. }
+            | Self::OftenLate { .. }
+            | Self::TooFarAhead { .. }
+            | Self::Vote { .. }
+            | Self::Speed { .. }
+            | Self::ShownAnother { .. }
+            | Self::StatementMissing { .. }
+            | Self::ChecksumMissing { .. }
+            | Self::Paused { .. }
+            | Self::SavePoint { .. }
+            | Self::Saved { .. }
+            | Self::Plan { .. }
+            | Self::WatcherGone(_)
+            | Self::StateProgress { .. }
+            | Self::StateRefused { .. }
+            | Self::CaughtUp { .. }
+            | Self::JoinFailed(_) => Ok(()),
         }
     }
 }
