@@ -352,10 +352,16 @@ impl Settings {
         }
     }
 
+    /// What accelerates every dynamic body, raw units/s^2. The solver, sleep and rest ask this, and no setting by itself.
+    #[inline(always)]
+    pub(crate) fn pull(&self) -> [i32; 2] {
+        self.gravity
+    }
+
     /// Whether contacts are springs that are solved in sub-steps: under gravity, where they bear loads. Without gravity they are rigid.
     #[inline(always)]
     pub(crate) fn is_soft(&self) -> bool {
-        self.gravity != [0; 2]
+        self.pull() != [0; 2]
     }
 
     /// Growth of each box; two boxes overlap if the gap between the bodies is within the margin.

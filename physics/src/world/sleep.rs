@@ -147,7 +147,7 @@ impl World {
         for &slot in &self.activity.waking {
             let (body, extra) = (&mut self.bodies[slot], &mut self.extras[slot]);
             let gain =
-                rates::apply_forces(body, extra, self.settings.gravity, self.settings.max_speed, per_frame);
+                rates::apply_forces(body, extra, self.settings.pull(), self.settings.max_speed, per_frame);
             self.stepper.gains.note(slot, gain);
         }
         self.join_movers();
@@ -230,7 +230,7 @@ impl World {
                 stepper.islands.still[lane.at()] = if may_sleep(slot, body) { body.still_ms } else { 0 };
             }
         }
-        stepper.find_islands(settings.gravity);
+        stepper.find_islands(settings.pull());
         for &slot in active.iter() {
             if let Some(lane) = stepper.lanes.of(slot) {
                 let Islands { still, held, .. } = &stepper.islands;
@@ -281,7 +281,7 @@ fn may_rest(body: &Body, held: u8, settings: &Settings) -> bool {
     if held & held::STIRRED != 0 {
         return false;
     }
-    if settings.gravity != [0, 0] {
+    if settings.pull() != [0, 0] {
         return held & held::CARRIED != 0 || lies_at_the_edge(body, settings);
     }
     let gliding = settings.sleep_speed >> GLIDING_SHIFT;
@@ -291,7 +291,7 @@ fn may_rest(body: &Body, held: u8, settings: &Settings) -> bool {
 /// Whether gravity pulls a body against the world's edge, which holds it.
 fn lies_at_the_edge(body: &Body, settings: &Settings) -> bool {
     (0..2).any(|axis| {
-        let (g, at) = (settings.gravity[axis], body.position[axis]);
+        let (g, at) = (settings.pull()[axis], body.position[axis]);
         (g > 0 && at >= settings.bounds.max[axis]) || (g < 0 && at <= settings.bounds.min[axis])
     })
 }

@@ -104,17 +104,17 @@ impl World {
     /// Applies gravity, forces and damping.
     #[inline(never)]
     fn accelerate(&mut self, per_frame: PerFrame) {
-        let gravity = self.settings.gravity;
+        let pull = self.settings.pull();
         let max_speed = self.settings.max_speed;
         self.stepper.gains.clear();
-        let pulled = if gravity == [0, 0] { 0 } else { flag::DYNAMIC };
+        let pulled = if pull == [0, 0] { 0 } else { flag::DYNAMIC };
         if pulled == 0 && !self.ever.forces {
             return;
         }
         for &slot in &self.activity.active {
             let body = &mut self.bodies[slot];
             if body.has(pulled | flag::FORCED | flag::DAMPED) {
-                let gain = rates::apply_forces(body, &mut self.extras[slot], gravity, max_speed, per_frame);
+                let gain = rates::apply_forces(body, &mut self.extras[slot], pull, max_speed, per_frame);
                 self.stepper.gains.note(slot, gain);
             }
         }
