@@ -99,3 +99,90 @@ fn the_types_of_javascript_are_those_of_its_files() {
     assert_eq!(lacking(&made, &typed), [""; 0], "testudo.d.ts lacks these");
     assert_eq!(lacking(&typed, &made), [""; 0], "testudo.d.ts has these, and no file does");
 }
+
+/// What a list of public items has of a type behind these words: `gravity` of `pub fn testudo_physics::WorldDef::gravity(self, ...)`.
+fn items(list: &'static str, of: &str, takes: &str) -> BTreeSet<&'static str> {
+    let names = list.lines().filter_map(|line| {
+        let (_, rest) = line.split_once(of)?;
+        Some(rest.split_once(takes).map_or(rest, |(name, _)| name))
+    });
+    names.filter(|name| name.chars().all(|c| c.is_alphanumeric() || c == '_')).collect()
+}
+
+/// Events of matches with keys, which C does not have.
+const SIGNED: [&str; 5] = ["Contradiction", "Outlier", "Roster", "ShownAnother", "StatementMissing"];
+
+/// A new setting, field or event compiled everywhere, and was out of reach in C.
+#[test]
+fn what_games_set_and_what_happens_is_in_the_header() {
+    let header = include_str!("../include/testudo.h");
+    let [physics, movement, lockstep] = [
+        include_str!("../../../tests/surface/physics.txt"),
+        include_str!("../../../tests/surface/movement.txt"),
+        include_str!("../../../tests/surface/lockstep.txt"),
+    ];
+    let parts = |names: &[&str]| {
+        let body = |name: &&str| header.split_once(&format!("typedef struct {name} {{"))?.1.split('}').next();
+        names.iter().filter_map(body).collect::<String>()
+    };
+    let terrain = parts(&["TestudoTerrainDef"]);
+    let mut lacking = Vec::new();
+    for (list, of, fields) in [
+        (physics, "::WorldDef::", parts(&["TestudoWorldDef"])),
+        (physics, "::BodyDef::", parts(&["TestudoBodyDef", "TestudoMaterial"])),
+        (physics, "::ChainDef::", terrain.clone()),
+        (physics, "::PolygonDef::", terrain),
+        (movement, "::CrowdDef::", parts(&["TestudoCrowdDef"])),
+    ] {
+        let methods = items(list, of, "(self, ");
+        assert!(methods.len() > 3, "{of} {methods:?}");
+        let is_there = |name: &&str| {
+            let field = match *name {
+                "locked_axes" => "lock_x",
+                // Of terrain its parts count.
+                "material" if !fields.contains(" material;") => "friction",
+                name => name,
+            };
+            fields.contains(&format!(" {field};"))
+        };
+        lacking.extend(methods.into_iter().filter(|name| !is_there(name)).map(|name| format!("{of}{name}")));
+    }
+    for (list, of, start) in
+        [(physics, "::World::set_", "testudo_world_set_"), (movement, "::Crowd::set_", "testudo_crowd_set_")]
+    {
+        let is_lacking = |name: &&str| !header.contains(&format!(" {start}{name}("));
+        let setters = items(list, of, "(&mut self, ").into_iter().filter(is_lacking);
+        lacking.extend(setters.map(|name| format!("{start}{name}")));
+    }
+    let events = items(lockstep, "pub testudo_lockstep::Event::", "(");
+    assert!(events.len() > 30, "{events:?}");
+    for event in events.into_iter().filter(|event| !SIGNED.contains(event)) {
+        let capital = |c: char| if c.is_uppercase() { format!("_{c}") } else { c.to_uppercase().to_string() };
+        let name = if event == "MatchResult" { "Result" } else { event };
+        let name = format!("TESTUDO_EVENT{}", name.chars().map(capital).collect::<String>());
+        if !header.contains(&format!("{name} ")) {
+            lacking.push(name);
+        }
+    }
+    assert_eq!(lacking, [""; 0], "the header lacks these: `lockstep/c/src/`");
+}
+
+/// C# has every function, and JavaScript every call that sets something in a world.
+#[test]
+fn the_other_languages_have_the_functions_of_the_header() {
+    let (csharp, js) = (include_str!("../csharp/Functions.cs"), include_str!("../js/world.mjs"));
+    let words =
+        include_str!("../include/testudo.h").split_inclusive(|c: char| !c.is_alphanumeric() && c != '_');
+    let calls: BTreeSet<&str> =
+        words.filter(|word| word.starts_with("testudo_") && word.ends_with('(')).collect();
+    assert!(calls.len() > 200, "{calls:?}");
+    let lacking: Vec<_> = calls.iter().filter(|call| !csharp.contains(&format!(" {call}"))).collect();
+    assert_eq!(lacking, [&""; 0], "csharp/Functions.cs lacks these");
+    let in_js = |call: &str| {
+        let name = call.trim_start_matches("testudo_world_").trim_end_matches('(');
+        js.contains(&format!(".{call}")) || js.contains(&format!("\"{name}\""))
+    };
+    let setters = calls.iter().filter(|call| call.starts_with("testudo_world_set_"));
+    let lacking: Vec<_> = setters.filter(|call| !in_js(call)).collect();
+    assert_eq!(lacking, [&""; 0], "js/world.mjs lacks these");
+}
