@@ -120,6 +120,35 @@ impl Command {
         }
     }
 
+    /// Whether it only prepares: the units stay where they are.
+    pub fn prepares(self) -> bool {
+        match self {
+            Self::Stop
+            | Self::Assign(_)
+            | Self::Join(_)
+            | Self::Rally(_)
+            | Self::Stand(_)
+            | Self::Teams(_) => true,
+            Self::Move(_) | Self::Attack(_) | Self::Patrol(_) | Self::Strike(_) | Self::Line { .. } => false,
+        }
+    }
+
+    /// Whether it sends units to fight.
+    pub fn attacks(self) -> bool {
+        match self {
+            Self::Attack(_) | Self::Strike(_) => true,
+            Self::Line { attacks, .. } => attacks,
+            Self::Stop
+            | Self::Move(_)
+            | Self::Assign(_)
+            | Self::Join(_)
+            | Self::Patrol(_)
+            | Self::Rally(_)
+            | Self::Stand(_)
+            | Self::Teams(_) => false,
+        }
+    }
+
     /// The goal: where it leads, if it names a point.
     pub fn goal(self) -> Option<OrderPoint> {
         match self {
@@ -298,6 +327,15 @@ mod tests {
             assert_eq!(input.bits_left(), 0);
         }
         assert!(missing.is_empty(), "commands without a sample: {missing:?}");
+    }
+
+    /// A replay marked an attack in a line as if it were none.
+    #[test]
+    fn an_order_that_attacks_says_so() {
+        for order in samples() {
+            let words = order.in_words();
+            assert_eq!(order.command.attacks(), words.contains("attack"), "{words}");
+        }
     }
 
     #[test]

@@ -25,7 +25,7 @@ use crate::app::watch::recording::{Kept, Recording, ReplayFile};
 use crate::app::watch::spread::Spread;
 use crate::app::watch::telemetry::{Sample, Telemetry};
 use crate::console::errln;
-use testudo_battle::{BodyField, Command, Dice, Game, Order};
+use testudo_battle::{BodyField, Dice, Game, Order};
 use testudo_render::battle::foresight::Foresight;
 use testudo_render::clock::Clock;
 
@@ -223,11 +223,7 @@ impl Skirmish {
     pub(crate) fn order(&mut self, player: u8, orders: &[Order]) -> Result<(), SubmitError> {
         self.virtual_match.drivers_mut()[usize::from(player)].session_mut().submit_all(orders)?;
         // A player whose units stay where they are is still preparing.
-        use Command::{Assign, Join, Rally, Stand, Stop, Teams};
-        let prepares = |order: &Order| {
-            matches!(order.command, Assign(_) | Join(_) | Rally(_) | Stand(_) | Stop | Teams(_))
-        };
-        self.has_ordered |= !orders.iter().all(prepares);
+        self.has_ordered |= orders.iter().any(|order| !order.command.prepares());
         Ok(())
     }
 

@@ -124,8 +124,7 @@ impl Side {
         let is_given = given.is_ok();
         self.refused =
             given.err().map(|error| format!("This order does not run: {}", why(error, orders.len())));
-        use Command::{Attack, Line, Strike};
-        let attacks = matches!(told.command, Attack(_) | Strike(_) | Line { attacks: true, .. });
+        let attacks = told.command.attacks();
         if is_given && !matches!(told.command, Command::Assign(_)) {
             self.answer = Some(if attacks { Cue::Attack } else { Cue::Order });
         }

@@ -275,8 +275,7 @@ impl Viewing {
             }
             let is_shown = self.followed.is_none_or(|followed| followed == player);
             if let Some(at) = goal(course.game(), order.command).filter(|_| is_shown) {
-                let attacks = matches!(order.command, Command::Attack(_) | Command::Strike(_));
-                self.board.sides[0].effects.mark(at, player, attacks);
+                self.board.sides[0].effects.mark(at, player, order.command.attacks());
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use super::*;
 use testudo_battle::bots::Level;
-use testudo_battle::{OrderPoint, Point, Selection, Setup, Stance, UNIT, squared};
+use testudo_battle::{Command, OrderPoint, Point, Selection, Setup, Stance, UNIT, squared};
 use testudo_lockstep::simnet::Transport;
 
 pub(crate) const PICTURE: Duration = Duration::from_micros(16_667);
