@@ -121,7 +121,7 @@ pub(crate) enum Saved {
     Always,
     /// If the body's shape has this tag, which stands in the word.
     Of(ShapeTag),
-    /// If it has another value than this one; then the word has the bit. The lowest 13 bits are the flags and the tag, three more are free.
+    /// If it has another value than this one; then the word has the bit. The lowest are the flags and the tag; [`flag::STATE`] names the free ones.
     Unless(u64, u32),
     /// If the mass is not [`usual_mass`]; then the word has the bit.
     UnusualMass(u32),

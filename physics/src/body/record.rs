@@ -165,7 +165,7 @@ pub(crate) mod flag {
     pub(crate) const ALIVE: u32 = 1 << 8;
     /// A force waits for the next step.
     pub(crate) const FORCED: u32 = 1 << 9;
-    /// What is state: these, and the tag. The next three bits are free, for flags or for rows of a snapshot.
+    /// What is state: these, and the tag. Bits 13 to 15 are free, for flags or for rows of a snapshot.
     pub(crate) const STATE: u32 = ShapeTag::MASK | ((1 << 10) - 1);
 
     /// Filter is not the default one.
