@@ -224,7 +224,8 @@ impl<S: Simulation> VirtualMatch<S> {
         &self.drivers
     }
 
-    /// The peers, mutable.
+    /// The peers, mutable. A peer that comes later, or comes back after a crash of its program: put a placeholder to sleep
+    /// ([`VirtualMatch::put_to_sleep`]) until it is to come, and then assign a new driver to its place here.
     pub fn drivers_mut(&mut self) -> &mut [Driver<S>] {
         self.due.fill(Instant::ZERO);
         &mut self.drivers

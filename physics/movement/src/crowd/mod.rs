@@ -183,7 +183,8 @@ impl Crowd {
         self.look_again();
     }
 
-    /// Looks again at the obstacles in and around an area: call it with the box around a building that came or went. Fields keep what does not
+    /// Looks again at the obstacles in and around an area: call it with the box around a building that came or went, in the same frame,
+    /// after its body was created or removed: a crowd that is loaded surveys its ground anew, and goes on with other bits otherwise. Fields keep what does not
     /// depend on it. Nothing changes if the area is empty, its `min` above its `max`.
     pub fn survey_area(&mut self, world: &World, area: Aabb) {
         let changes = self.ground.resurvey(world, area);
@@ -219,7 +220,8 @@ impl Crowd {
     }
 
     /// Makes a dynamic body a unit of the crowd; it stands. A unit that is one already gets the new definition, and loses its order without an event: give
-    /// it again. While its body is disabled, a unit is in nobody's way, and its order waits.
+    /// it again. Size and kind are those that the body has now: after [`World::set_shape`] add it again, and [`Crowd::remove`] it while it is not dynamic.
+    /// While its body is disabled, a unit is in nobody's way, and its order waits.
     ///
     /// # Errors
     /// [`MoveError`]: no such body, one that is not dynamic, a unit that is too large for the ground, or a pace out of range.
