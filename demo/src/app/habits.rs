@@ -81,13 +81,12 @@ mod tests {
     /// Hints came back with the next start of the program.
     #[test]
     fn hints_stay_away_for_good() {
-        let folder =
-            std::env::temp_dir().join(format!("testudo-habits-{}", std::process::id())).join("testudo");
+        let outer = tempfile::tempdir().unwrap();
+        let folder = outer.path().join("testudo");
         assert!(!is_kept(&folder));
         keep(&folder);
         keep(&folder);
         assert!(is_kept(&folder));
-        fs::remove_dir_all(folder.parent().unwrap()).unwrap();
     }
 
     #[test]

@@ -146,11 +146,11 @@ fn help_says_what_exit_codes_mean() {
 /// `./a.replay` was another file than `a.replay`, and the log of the orders emptied the replay.
 #[test]
 fn two_spellings_of_one_file_are_one_file() {
-    let folder = std::env::temp_dir().join(format!("testudo-spellings-{}", std::process::id()));
-    std::fs::create_dir_all(folder.join("new")).expect("a folder");
-    let whole = folder.canonicalize().expect("it is there").join("a.replay");
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::create_dir_all(folder.path().join("new")).expect("a folder");
+    let whole = folder.path().canonicalize().expect("it is there").join("a.replay");
     let here = |arguments: &str| {
-        let output = program(arguments).current_dir(&folder).output().expect("it starts");
+        let output = program(arguments).current_dir(folder.path()).output().expect("it starts");
         (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
     };
     let game = "headless --units 3 --turns 4";
@@ -173,5 +173,4 @@ fn two_spellings_of_one_file_are_one_file() {
     // What is no file may stand for two.
     #[cfg(unix)]
     assert_eq!(here(&format!("{game} --report /dev/null --replay /dev/../dev/null")).0, Some(0));
-    std::fs::remove_dir_all(folder).expect("it can be removed");
 }

@@ -42,7 +42,8 @@ fn whoever_opened_a_room_comes_back_to_it_after_a_crash() {
 fn a_code_is_read_from_the_input_or_a_file() {
     let mut host = Process::start("host --players 3 --units 4 --turns 9 --seed 3");
     let [(_, first), (_, second)] = [host.invitation(), host.invitation()];
-    let file = std::env::temp_dir().join(format!("testudo-code-{}", std::process::id()));
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("code");
     std::fs::write(&file, format!("{first}\n")).expect("a file");
     let by_file = join(&format!("@{}", file.display()));
     let mut by_input = join("-");

@@ -63,9 +63,8 @@ fn one_flipped_bit_is_seen_in_its_frame_and_never_heals() {
 
 #[test]
 fn the_plot_shows_three_lines() {
-    let folder = std::env::temp_dir().join(format!("testudo-cubes-{}", std::process::id()));
-    fs::create_dir_all(&folder).unwrap();
-    let file = folder.join("divergence.svg");
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("divergence.svg");
     let ended = run(&format!("{SHORT} --divergence {}", file.display()));
     assert_eq!(ended.code, 0, "{ended:?}");
     assert!(ended.stdout.contains("equal in every one of 600 frames"), "{}", ended.stdout);
@@ -75,7 +74,6 @@ fn the_plot_shows_three_lines() {
     let line = svg.rsplit("<polyline points=\"").next().and_then(|rest| rest.split('"').next()).unwrap();
     let heights: Vec<&str> = line.split(' ').filter_map(|point| point.split(',').nth(1)).collect();
     assert!(heights.len() > 100 && heights.iter().all(|height| *height == heights[0]), "{line}");
-    fs::remove_dir_all(&folder).unwrap();
 }
 
 /// The result was printed, and a second object after it.

@@ -2,9 +2,12 @@
 
 use std::io::{BufRead, BufReader, Read};
 use std::net::UdpSocket;
+#[cfg(unix)]
+use std::path::Path;
 use std::process::{Child, ChildStderr, Stdio};
 
 use serde_json::Value;
+use tempfile::tempdir;
 
 use crate::run::{program, run, run_json, wait_until};
 
@@ -12,28 +15,6 @@ use crate::run::{program, run, run_json, wait_until};
 pub(crate) struct Process {
     pub(crate) child: Child,
     stderr: BufReader<ChildStderr>,
-}
-
-/// A replay that a process writes while it plays.
-struct Growing(std::path::PathBuf);
-
-impl Growing {
-    fn new(name: &str) -> Self {
-        Self(std::env::temp_dir().join(format!("testudo-{name}-{}.replay", std::process::id())))
-    }
-
-    /// Waits until turns have been played.
-    fn wait(&self) {
-        /// More than the header and the first turns.
-        const BYTES: u64 = 250;
-        wait_until(|| std::fs::metadata(&self.0).is_ok_and(|file| file.len() >= BYTES));
-    }
-}
-
-impl Drop for Growing {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_file(&self.0);
-    }
 }
 
 impl Process {
@@ -132,6 +113,14 @@ pub(crate) fn signal(id: u32, signal: &str) {
     assert!(sent.success());
 }
 
+/// Waits until a process that plays has recorded some turns.
+#[cfg(unix)]
+fn wait_for_turns(replay: &Path) {
+    /// More than the header and the first turns.
+    const BYTES: u64 = 250;
+    wait_until(|| std::fs::metadata(replay).is_ok_and(|file| file.len() >= BYTES));
+}
+
 #[test]
 fn three_processes_play_the_match_that_one_process_plays() {
     for plain in ["", "--plain"] {
@@ -167,8 +156,8 @@ fn play_in_three_processes(plain: &str) {
 /// Each process has only its own copy; host and guest find the number with a few questions to each other.
 #[test]
 fn a_difference_between_two_processes_is_named_to_the_number_by_both() {
-    let file = |side: &str| std::env::temp_dir().join(format!("testudo-{side}-{}.txt", std::process::id()));
-    let files = ["host", "guest"].map(file);
+    let folder = tempdir().expect("a folder");
+    let files = ["host", "guest"].map(|side| folder.path().join(side));
     let [hosts, guests] = files.each_ref().map(|file| file.display());
     let mut host =
         Process::start(&format!("host --players 2 --units 20 --turns 20 --seed 1 --report {hosts}"));
@@ -188,8 +177,7 @@ fn a_difference_between_two_processes_is_named_to_the_number_by_both() {
     assert_eq!(hosted["desync"]["values"], desync["values"], "{hosted}");
     assert_eq!(hosted["desync"]["reproducible_here"], true, "{hosted}");
     let texts = files.map(|file| {
-        let text = std::fs::read_to_string(&file).expect("a report");
-        std::fs::remove_file(file).expect("it can be removed");
+        let text = std::fs::read_to_string(file).expect("a report");
         text.split("this program").next().expect("one part").to_owned()
     });
     assert_eq!(texts[0], texts[1]);
@@ -301,35 +289,33 @@ fn a_name_leads_to_the_host_as_its_address_does() {
 
 #[test]
 fn a_match_leaves_a_replay_by_default_and_none_if_that_is_asked() {
-    let folder = std::env::temp_dir().join(format!("testudo-default-replay-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).expect("a folder");
+    let folder = tempdir().expect("a folder");
     let play = |option: &str| {
         // Long enough for a save.
         let game = "host --players 1 --units 3 --turns 15 --bot --headless --json";
-        let output = program(&format!("{game} {option}")).current_dir(&folder).output().expect("it starts");
+        let output =
+            program(&format!("{game} {option}")).current_dir(folder.path()).output().expect("it starts");
         assert_eq!(output.status.code(), Some(0), "{output:?}");
-        std::fs::read_dir(&folder).expect("the folder").count()
+        std::fs::read_dir(folder.path()).expect("the folder").count()
     };
     assert_eq!(play("--no-replay"), 0, "no file and no folder");
     play("");
-    let replays: Vec<_> = std::fs::read_dir(folder.join("replays")).expect("the folder").collect();
+    let replays: Vec<_> = std::fs::read_dir(folder.path().join("replays")).expect("the folder").collect();
     let [Ok(replay)] = &replays[..] else { panic!("one replay: {replays:?}") };
     assert_eq!(run(&format!("verify {}", replay.path().display())).code, 0);
-    std::fs::remove_dir_all(&folder).expect("it can be removed");
 }
 
 /// The guest is killed without a bye: a bot plays on for it, and the host reaches the end of the match.
 #[test]
 #[cfg(unix)]
 fn a_bot_stands_in_for_a_guest_that_was_killed() {
-    let replay = Growing::new("killed");
-    let mut host = Process::with_replay(&format!(
-        "host --players 2 --units 5 --turns 40 --replay {}",
-        replay.0.display()
-    ));
+    let folder = tempdir().expect("a folder");
+    let replay = folder.path().join("a.replay");
+    let mut host =
+        Process::with_replay(&format!("host --players 2 --units 5 --turns 40 --replay {}", replay.display()));
     let (_, string) = host.invitation();
     let mut guest = Process::start(&format!("join {string}"));
-    replay.wait();
+    wait_for_turns(&replay);
     guest.child.kill().expect("it runs");
     let (code, report) = host.end();
     assert_eq!((code, &report["turns"]), (0, &40.into()), "{report}");
@@ -339,14 +325,15 @@ fn a_bot_stands_in_for_a_guest_that_was_killed() {
 #[test]
 #[cfg(unix)]
 fn a_signal_ends_a_match_in_good_order() {
-    let replay = Growing::new("signal");
+    let folder = tempdir().expect("a folder");
+    let replay = folder.path().join("a.replay");
     let mut host = Process::with_replay(&format!(
         "host --players 2 --units 5 --turns 1000 --replay {}",
-        replay.0.display()
+        replay.display()
     ));
     let (_, string) = host.invitation();
     let mut guest = Process::start(&format!("join {string}"));
-    replay.wait();
+    wait_for_turns(&replay);
     for process in [&mut guest, &mut host] {
         process.signal("-TERM");
         let status = process.child.wait().expect("it ends");

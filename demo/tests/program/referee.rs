@@ -1,8 +1,10 @@
 //! A referee watches a match in which one copy is damaged, and says whose it is; another program checks that.
 
+use std::path::Path;
 use std::process::{Child, Stdio};
 
 use serde_json::Value;
+use tempfile::{TempDir, tempdir};
 
 use crate::network::Process;
 #[cfg(unix)]
@@ -11,42 +13,22 @@ use crate::run::{program, run_json, wait_until};
 
 const GAME: &str = "--players 2 --units 12 --turns 40 --seed 3";
 
-/// A folder that goes with its test.
-struct Folder(std::path::PathBuf);
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
-
-impl Folder {
-    fn new(name: &str) -> Self {
-        Self(Self::path(name))
-    }
-
-    fn path(name: &str) -> std::path::PathBuf {
-        std::env::temp_dir().join(format!("testudo-{name}-{}", std::process::id()))
-    }
-}
-
 /// Plays a match of two in which the guest's copy may be damaged. Returns the referee's exit code, what it says, and where.
-fn refereed(name: &str, game: &str, fault: &str) -> (i32, Value, Folder, String) {
-    refereed_while(name, game, fault, |_, _| {})
+fn refereed(game: &str, fault: &str) -> (i32, Value, TempDir, String) {
+    refereed_while(game, fault, |_, _, _| {})
 }
 
-/// The same; something happens in the middle of the match.
+/// The same; something happens in the middle of the match, which is being recorded in a folder.
 fn refereed_while(
-    name: &str,
     game: &str,
     fault: &str,
-    happens: impl FnOnce(&mut Process, &Child),
-) -> (i32, Value, Folder, String) {
-    let folder = Folder::new(name);
+    happens: impl FnOnce(&mut Process, &Child, &Path),
+) -> (i32, Value, TempDir, String) {
+    let folder = tempdir().expect("a folder");
     let mut host = Process::start(&format!("host {game}"));
     let (_, code) = host.invitation();
     let own = host.referee_code();
-    let archive = folder.0.display();
+    let archive = folder.path().display();
     let referee = program(&format!("referee {own} --archive {archive} --json"))
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
@@ -54,11 +36,11 @@ fn refereed_while(
         .expect("it starts");
     host.wait_for("somebody watches");
     let guest = Process::start(&format!("join {code} {fault}"));
-    happens(&mut host, &referee);
+    happens(&mut host, &referee, folder.path());
     let _ = (host.end(), guest.end());
     let output = referee.wait_with_output().expect("it ends");
     let said: Value = serde_json::from_slice(&output.stdout).expect("one JSON object");
-    let mut files = std::fs::read_dir(&folder.0).expect("a folder").flatten().map(|file| file.path());
+    let mut files = std::fs::read_dir(folder.path()).expect("a folder").flatten().map(|file| file.path());
     let file = files.find(|path| path.extension().is_some_and(|ending| ending == "json"));
     let file = file.expect("a judgement").display().to_string();
     (output.status.code().unwrap_or(-1), said, folder, file)
@@ -66,7 +48,7 @@ fn refereed_while(
 
 #[test]
 fn a_damaged_copy_is_found_and_the_judgement_can_be_checked() {
-    let (code, said, _folder, file) = refereed("damaged", GAME, "--corrupt 10,5");
+    let (code, said, _folder, file) = refereed(GAME, "--corrupt 10,5");
     let difference = &said["judgement"]["difference"];
     assert_eq!((code, &difference["turn"]), (1, &10.into()), "{said}");
     assert_eq!(difference["at_fault"], serde_json::json!([1]), "{said}");
@@ -92,9 +74,8 @@ fn a_damaged_copy_is_found_and_the_judgement_can_be_checked() {
 #[test]
 #[cfg(unix)]
 fn the_judgement_of_a_resumed_match_can_be_checked() {
-    let files = Folder::new("interrupted");
-    let replay = files.0.join("a.replay");
-    std::fs::create_dir_all(&files.0).expect("a folder");
+    let files = tempdir().expect("a folder");
+    let replay = files.path().join("a.replay");
     let mut host = Process::with_replay(&format!(
         "host --players 2 --units 12 --turns 100 --seed 3 --replay {}",
         replay.display()
@@ -107,14 +88,14 @@ fn the_judgement_of_a_resumed_match_can_be_checked() {
     let _ = (host.end(), guest.end());
 
     let game = format!("--resume {}", save.display());
-    let (code, said, _folder, file) = refereed("resumed", &game, "--corrupt 80,5");
+    let (code, said, _folder, file) = refereed(&game, "--corrupt 80,5");
     let difference = &said["judgement"]["difference"];
     assert_eq!((code, &difference["turn"]), (1, &80.into()), "{said}");
     let checked = run_json(&format!("verdict {file}"), 0);
     assert_eq!((&checked["holds"], &checked["simulated"]), (&true.into(), &true.into()), "{checked}");
     assert!(checked["resumed_at"].as_u64().is_some_and(|turn| (1..80).contains(&turn)), "{checked}");
     assert_eq!(checked["accused"], difference["at_fault"], "{checked}");
-    let archived = std::path::Path::new(&file).with_extension("replay");
+    let archived = Path::new(&file).with_extension("replay");
     let verified = run_json(&format!("verify {}", archived.display()), 1);
     assert_eq!(verified["equal"], true, "{verified}");
     assert!(verified["diverged_turn"].is_number(), "{verified}");
@@ -122,7 +103,7 @@ fn the_judgement_of_a_resumed_match_can_be_checked() {
 
 #[test]
 fn a_match_without_a_difference_is_judged_too() {
-    let (code, said, _folder, file) = refereed("sound", GAME, "");
+    let (code, said, _folder, file) = refereed(GAME, "");
     assert_eq!((code, &said["judgement"]["difference"]), (0, &Value::Null), "{said}");
     assert_eq!(said["judgement"]["turns"], 40, "{said}");
     let other = "0".repeat(64);
@@ -134,19 +115,18 @@ fn a_match_without_a_difference_is_judged_too() {
 #[test]
 #[cfg(unix)]
 fn a_judgement_of_a_match_that_ended_early_holds() {
-    let until_replay = |folder: &str| {
-        let folder = Folder::path(folder);
+    let until_replay = |folder: &Path| {
         let is_replay = |path: std::path::PathBuf| {
             path.extension().is_some_and(|ending| ending == "replay")
                 && path.metadata().is_ok_and(|about| about.len() > 300)
         };
-        let files = || std::fs::read_dir(&folder).into_iter().flatten().flatten().map(|file| file.path());
+        let files = || std::fs::read_dir(folder).into_iter().flatten().flatten().map(|file| file.path());
         wait_until(|| files().any(is_replay));
     };
     let game = GAME.replace("--turns 40", "--turns 80");
     for (name, code) in [("host-ends", 1), ("referee-ends", 0)] {
-        let (ended, said, _folder, file) = refereed_while(name, &game, "", |host, referee| {
-            until_replay(name);
+        let (ended, said, _folder, file) = refereed_while(&game, "", |host, referee, folder| {
+            until_replay(folder);
             if name == "host-ends" { host.signal("-TERM") } else { signal(referee.id(), "-TERM") }
         });
         assert_eq!((ended, &said["judgement"]["checksum"]), (code, &Value::Null), "{name}: {said}");

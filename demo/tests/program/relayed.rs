@@ -129,14 +129,15 @@ fn a_relay_carries_a_match_through_everything_and_lets_the_last_one_finish() {
 
 #[test]
 fn a_relay_serves_the_page_and_says_where() {
-    let folder = std::env::temp_dir().join(format!("testudo-page-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).expect("a folder");
-    let root = folder.display();
+    let folder = tempfile::tempdir().expect("a folder");
+    let served = folder.path().join("served");
+    std::fs::create_dir_all(&served).expect("a folder");
+    let root = served.display();
     let without = run(&format!("relay --web 127.0.0.1:0 --web-root {root}"));
     assert_eq!((without.code, without.stderr.lines().count()), (2, 1), "{without:?}");
     assert!(without.stderr.contains("demo/web/build.sh"), "{without:?}");
-    std::fs::write(folder.join("index.html"), "the page").expect("a file");
-    std::fs::write(folder.join("..").join("testudo-secret"), "not for the world").expect("a file");
+    std::fs::write(served.join("index.html"), "the page").expect("a file");
+    std::fs::write(folder.path().join("testudo-secret"), "not for the world").expect("a file");
     let mut relay = Relay::start(&format!("--web 127.0.0.1:0 --web-root {root}"));
     let page = relay.line("page at http://");
     assert_eq!(relay.line("page that opens a room: http://"), format!("{page}#open={}", relay.code));
@@ -149,7 +150,6 @@ fn a_relay_serves_the_page_and_says_where() {
         let answer = asked(&page, &format!("/{}", "a".repeat(length)));
         assert!(answer.starts_with("HTTP/1.1 414"), "it was 500: {answer}");
     }
-    std::fs::remove_dir_all(folder).expect("it was there");
 }
 
 /// The body of a page.
@@ -176,7 +176,8 @@ fn asked(page: &str, path: &str) -> String {
 fn a_match_at_a_relay_outlives_whoever_opened_it() {
     let relay = Relay::start("");
     let (mut host, codes, _) = open(&relay, 3, "--units 6 --turns 110 --seed 5");
-    let replay = std::env::temp_dir().join(format!("testudo-outlived-{}.replay", std::process::id()));
+    let folder = tempfile::tempdir().expect("a folder");
+    let replay = folder.path().join("a.replay");
     let save = replay.with_extension("replay.save");
     let mut keeper = Process::with_replay(&format!("join {} --replay {}", codes[0], replay.display()));
     let other = join(&codes[1]);
@@ -191,7 +192,7 @@ fn a_match_at_a_relay_outlives_whoever_opened_it() {
     });
     let reports = assert_agreed([keeper, other], 110);
     assert_eq!(reports[0]["players_lost"], 1, "{}", reports[0]);
-    std::fs::remove_file(replay).expect("it was written");
+    assert!(replay.exists(), "it was written");
     assert!(!save.exists(), "after the end there is nothing to go on with");
 }
 
@@ -239,7 +240,8 @@ fn what_a_relay_cannot_do_is_said_in_one_line() {
 fn a_match_at_a_relay_is_saved_after_a_return_though_its_first_player_has_gone() {
     let relay = Relay::start("");
     let (mut host, codes, _) = open(&relay, 3, "--units 6 --turns 220 --seed 5");
-    let replay = std::env::temp_dir().join(format!("testudo-saves-on-{}.replay", std::process::id()));
+    let folder = tempfile::tempdir().expect("a folder");
+    let replay = folder.path().join("a.replay");
     let save = replay.with_extension("replay.save");
     let mut lost = join(&codes[0]);
     let mut keeper = Process::with_replay(&format!("join {} --replay {}", codes[1], replay.display()));
@@ -256,5 +258,5 @@ fn a_match_at_a_relay_is_saved_after_a_return_though_its_first_player_has_gone()
         save.exists()
     });
     assert_agreed([keeper, back], 220);
-    std::fs::remove_file(replay).expect("it was written");
+    assert!(replay.exists(), "it was written");
 }

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
+use tempfile::tempdir;
 
 use crate::run::{program, run, run_json};
 
@@ -16,17 +17,10 @@ fn checked_in() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/replays/small.replay")
 }
 
-/// A folder of its own for each test.
-fn folder(name: &str) -> PathBuf {
-    let folder = std::env::temp_dir().join(format!("testudo-replay-{name}-{}", std::process::id()));
-    fs::create_dir_all(&folder).expect("a folder for files");
-    folder
-}
-
 #[test]
 fn a_match_that_was_recorded_is_verified() {
-    let folder = folder("verify");
-    let file = folder.join("match.replay");
+    let folder = tempdir().expect("a folder");
+    let file = folder.path().join("match.replay");
     let played = run_json(&format!("{MATCH} --latency-ms 100 --loss 0.1 --replay {}", file.display()), 0);
     let verdict = run_json(&format!("verify {}", file.display()), 0);
     for (key, value) in [("complete", Value::from(true)), ("equal", true.into()), ("turns", 60.into())] {
@@ -39,14 +33,13 @@ fn a_match_that_was_recorded_is_verified() {
     let middle = run_json(&format!("replay {} --turn 30", file.display()), 0);
     assert_ne!(middle["checksum"], end["checksum"]);
     assert!(run(&format!("replay {} --turn 61", file.display())).stderr.contains("60 turns"));
-    fs::remove_dir_all(folder).expect("it is ours");
 }
 
 /// The state at the end was that of a keyframe behind the flipped bit.
 #[test]
 fn what_is_told_of_a_recording_that_went_wrong_is_where_its_orders_lead() {
-    let folder = folder("wrong");
-    let file = folder.join("match.replay");
+    let folder = tempdir().expect("a folder");
+    let file = folder.path().join("match.replay");
     let long = MATCH.replace("--turns 60", "--turns 170");
     let whole = run_json(&long, 0);
     let fault =
@@ -56,14 +49,13 @@ fn what_is_told_of_a_recording_that_went_wrong_is_where_its_orders_lead() {
     let told = run_json(&format!("replay {}", file.display()), 1);
     assert_eq!(told["checksum"], whole["final_checksum"]);
     assert!(told["difference"].as_str().is_some_and(|what| what.contains("turn 20:")), "{told}");
-    fs::remove_dir_all(folder).expect("it is ours");
 }
 
 /// A match without a window as a link: `verify` and `replay` come to the same checksum, and a changed link is refused.
 #[test]
 fn a_link_is_the_whole_match() {
-    let folder = folder("link");
-    let file = folder.join("match.replay");
+    let folder = tempdir().expect("a folder");
+    let file = folder.path().join("match.replay");
     let played = run_json(&format!("{MATCH} --loss 0.1 --replay {}", file.display()), 0);
     let page = "https://example.org/play/";
     let made = run_json(&format!("link {} --page {page}", file.display()), 0);
@@ -85,7 +77,6 @@ fn a_link_is_the_whole_match() {
     let half = fs::read(&file).unwrap();
     fs::write(&file, &half[..half.len() / 2]).unwrap();
     assert!(run_json(&format!("link {}", file.display()), 2)["error"].as_str().unwrap().contains("cut off"));
-    fs::remove_dir_all(folder).expect("it is ours");
 }
 
 #[test]
@@ -93,14 +84,13 @@ fn the_checked_in_replay_stands_as_long_as_the_versions_do() {
     let verdict = run_json(&format!("verify {}", checked_in().display()), 0);
     assert_eq!((&verdict["equal"], &verdict["complete"]), (&true.into(), &true.into()), "{verdict}");
     // The same match played again gives the same file, byte for byte, on a bad network too.
-    let folder = folder("again");
-    let file = folder.join("again.replay");
+    let folder = tempdir().expect("a folder");
+    let file = folder.path().join("again.replay");
     run_json(&format!("{MATCH} --latency-ms 60 --jitter-ms 30 --loss 0.05 --replay {}", file.display()), 0);
     assert!(
         fs::read(file).unwrap() == fs::read(checked_in()).unwrap(),
         "another recording of the same match"
     );
-    fs::remove_dir_all(folder).expect("it is ours");
 }
 
 fn other_match(folder: &Path) -> PathBuf {
@@ -122,11 +112,11 @@ fn a_replay_is_played_at_a_speed() {
 
 #[test]
 fn a_broken_clients_replay_diverges_and_the_others_does_not() {
-    let folder = folder("broken");
-    let file = folder.join("match.replay");
+    let folder = tempdir().expect("a folder");
+    let file = folder.path().join("match.replay");
     let fault =
         "--corrupt-turn 20 --corrupt-player 1 --corrupt-body 20 --corrupt-bit 3 --corrupt-field position.x";
-    let paper = folder.join("report.txt");
+    let paper = folder.path().join("report.txt");
     run_json(&format!("{MATCH} {fault} --replay {} --report {}", file.display(), paper.display()), 1);
     let text = fs::read_to_string(paper).expect("a report");
     for part in
@@ -155,16 +145,15 @@ fn a_broken_clients_replay_diverges_and_the_others_does_not() {
     assert!(run(&format!("desync {files}")).stdout.contains("outlier            B"));
     let same = run_json(&format!("desync {0} {0}", file.display()), 0);
     assert_eq!((&same["agree"], &same["turns"]), (&true.into(), &60.into()));
-    let other = run_json(&format!("desync {} {}", file.display(), other_match(&folder).display()), 2);
+    let other = run_json(&format!("desync {} {}", file.display(), other_match(folder.path()).display()), 2);
     assert!(other["error"].as_str().is_some_and(|error| error.contains("not of the same match")), "{other}");
-    fs::remove_dir_all(folder).expect("it is ours");
 }
 
 /// The state was written after the match, and long matches had forgotten it by then.
 #[test]
 fn the_state_after_a_difference_is_kept_however_long_the_match_goes_on() {
-    let folder = folder("long");
-    let file = folder.join("match.replay");
+    let folder = tempdir().expect("a folder");
+    let file = folder.path().join("match.replay");
     let fault =
         "--corrupt-turn 20 --corrupt-player 1 --corrupt-body 20 --corrupt-bit 3 --corrupt-field position.x";
     let long = MATCH.replace("--turns 60", "--turns 140");
@@ -172,15 +161,14 @@ fn the_state_after_a_difference_is_kept_however_long_the_match_goes_on() {
     let comparison = run_json(&format!("desync {0} {0}.p1", file.display()), 1);
     assert_eq!(comparison["difference"]["at_turn"], 21, "{comparison}");
     assert_eq!(comparison["difference"]["field"], "position.x", "{comparison}");
-    fs::remove_dir_all(folder).expect("it is ours");
 }
 
 #[test]
 fn a_damaged_replay_is_sound_up_to_the_damage_and_never_good() {
-    let folder = folder("damaged");
+    let folder = tempdir().expect("a folder");
     let bytes = fs::read(checked_in()).unwrap();
     let check = |name: &str, bytes: &[u8], code: i32| {
-        let file = folder.join(name);
+        let file = folder.path().join(name);
         fs::write(&file, bytes).unwrap();
         run_json(&format!("verify {}", file.display()), code)
     };
@@ -197,21 +185,20 @@ fn a_damaged_replay_is_sound_up_to_the_damage_and_never_good() {
     assert!(empty["error"].as_str().is_some_and(|error| error.contains("header is damaged")), "{empty}");
     // The viewer says so in one line before it looks for a display.
     for (name, what) in [("none", "not a replay"), ("empty", "header is damaged")] {
-        let ended = run(&format!("replay {}", folder.join(name).display()));
+        let ended = run(&format!("replay {}", folder.path().join(name).display()));
         assert!(ended.code == 2 && ended.stderr.contains(what), "{ended:?}");
         assert_eq!(ended.stderr.lines().count(), 1, "{ended:?}");
     }
     let missing = run_json("verify no-such-file", 2);
     assert!(missing["error"].as_str().is_some_and(|error| error.starts_with("no-such-file")), "{missing}");
-    fs::remove_dir_all(folder).expect("it is ours");
 }
 
 /// B was called wrong, whichever file that was; a link had "another checksum" in turn 0; a file that was cut agreed.
 #[test]
 fn replays_of_two_matches_and_files_that_are_cut_are_told_apart() {
-    let folder = folder("apart");
+    let folder = tempdir().expect("a folder");
     let [easy, hard] = ["easy", "hard"].map(|bot| {
-        let file = folder.join(format!("{bot}.replay"));
+        let file = folder.path().join(format!("{bot}.replay"));
         run_json(&format!("{MATCH} --bot {bot} --replay {}", file.display()), 0);
         file.display().to_string()
     });
@@ -221,12 +208,12 @@ fn replays_of_two_matches_and_files_that_are_cut_are_told_apart() {
         assert!(two["other_orders_in_turn"].as_u64().is_some_and(|turn| turn < 60), "{two}");
     }
     assert!(run(&format!("desync {easy} {hard}")).stdout.contains("two matches"));
-    let ford = folder.join("ford.replay").display().to_string();
+    let ford = folder.path().join("ford.replay").display().to_string();
     run_json(&format!("{MATCH} --map ford --replay {ford}"), 0);
     let refused = run_json(&format!("desync {easy} {ford}"), 2);
     assert!(refused["error"].as_str().is_some_and(|error| error.contains("or map differ")), "{refused}");
     let whole = fs::read(&easy).expect("it is there");
-    let cut = folder.join("cut.replay");
+    let cut = folder.path().join("cut.replay");
     fs::write(&cut, &whole[..whole.len() / 2]).expect("a folder of ours");
     let found = run_json(&format!("desync {easy} {}", cut.display()), 1);
     let complete = [0, 1].map(|at| found["files"][at]["complete"].as_bool());
@@ -235,15 +222,14 @@ fn replays_of_two_matches_and_files_that_are_cut_are_told_apart() {
     let link = link.trim().trim_start_matches("testudo replay ");
     let refused = run_json(&format!("desync {easy} {link}"), 2);
     assert!(refused["error"].as_str().is_some_and(|error| error.contains("testudo verify")), "{refused}");
-    fs::remove_dir_all(folder).expect("it is ours");
 }
 
 #[test]
 fn files_that_would_overwrite_each_other_are_refused() {
-    let folder = folder("same");
-    let file = folder.join("match.replay").display().to_string();
+    let folder = tempdir().expect("a folder");
+    let file = folder.path().join("match.replay").display().to_string();
     run_json(&format!("{MATCH} --replay {file}"), 0);
-    let save = folder.join("match.save").display().to_string();
+    let save = folder.path().join("match.save").display().to_string();
     for arguments in [
         format!("{MATCH} --replay {file} --report {file}"),
         format!("host --headless --bot --replay {save}"),
@@ -253,7 +239,6 @@ fn files_that_would_overwrite_each_other_are_refused() {
         assert_eq!(run(&arguments).code, 2, "{arguments}");
     }
     assert_eq!(run(&format!("verify {file}")).code, 0, "it is whole");
-    fs::remove_dir_all(folder).expect("it is ours");
 }
 
 /// The numbers of the page were those of rules before.
@@ -261,13 +246,13 @@ fn files_that_would_overwrite_each_other_are_refused() {
 fn the_page_about_desyncs_shows_what_is_printed() {
     let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/debugging-a-desync.md");
     let page = fs::read_to_string(page).expect("the page");
-    let folder = folder("shown");
+    let folder = tempdir().expect("a folder");
     let joined = page.replace("\\\n", " ");
     let commands = joined.lines().filter_map(|line| line.strip_prefix("$ testudo "));
     let commands: Vec<&str> = commands.filter(|command| command.contains("match.replay")).collect();
     assert_eq!(commands.len(), 3, "{commands:?}");
     for command in commands {
-        let output = program(command).current_dir(&folder).output().expect("the program starts");
+        let output = program(command).current_dir(folder.path()).output().expect("the program starts");
         let printed = String::from_utf8(output.stdout).expect("output is UTF-8");
         // Of a match the page shows what is about its difference.
         let is_shown = |line: &&str| {
@@ -279,5 +264,4 @@ fn the_page_about_desyncs_shows_what_is_printed() {
             assert!(page.lines().any(|shown| shown == line), "{command} prints: {line}");
         }
     }
-    fs::remove_dir_all(folder).expect("it is ours");
 }

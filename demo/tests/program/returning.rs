@@ -1,36 +1,11 @@
 //! Players that are lost, come back, or come late, and hosts that go: real processes on loopback.
 
-use std::path::PathBuf;
-
 use serde_json::Value;
+use tempfile::tempdir;
 use testudo_lockstep::service::code::JoinCode;
 
 use crate::network::Process;
 use crate::run::{run, wait_until};
-
-/// A replay, and the save next to it.
-struct Files(PathBuf);
-
-impl Files {
-    fn new(name: &str) -> Self {
-        Self(std::env::temp_dir().join(format!("testudo-{name}-{}.replay", std::process::id())))
-    }
-
-    fn save(&self) -> PathBuf {
-        PathBuf::from(format!("{}.save", self.0.display()))
-    }
-
-    fn wait_for_save(&self) {
-        wait_until(|| self.save().exists());
-    }
-}
-
-impl Drop for Files {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_file(&self.0);
-        let _ = std::fs::remove_file(self.save());
-    }
-}
 
 fn checksum(report: &Value) -> &str {
     report["final_checksum"].as_str().unwrap_or_else(|| panic!("no checksum: {report}"))
@@ -52,27 +27,28 @@ fn kill_and_return(plain: &str, turns: u32) {
     let mut host = Process::start(&format!("host {plain} --players 3 --units 10 --turns {turns} --seed 7"));
     let codes = [host.invitation().1, host.invitation().1];
     let watch = host.watch_code();
-    let files = [0, 1].map(|guest| Files::new(&format!("guest{plain}-{guest}")));
+    let folder = tempdir().expect("a folder");
+    let file = |name: &str| folder.path().join(name);
+    let files = ["0.replay", "1.replay"].map(file);
     let join = |guest: usize| {
-        let file = files[guest].0.display();
+        let file = files[guest].display();
         Process::with_replay(&format!("join {plain} {} --name Ada --replay {file}", codes[guest]))
     };
     let mut guests = [0, 1].map(join);
     host.wait_for("everybody is here");
-    let recorded = || std::fs::read(&files[0].0).unwrap_or_default();
+    let recorded = || std::fs::read(&files[0]).unwrap_or_default();
     wait_until(|| recorded().len() > 200);
     guests[0].child.kill().expect("it runs");
     guests[0].child.wait().expect("it ends");
     let before_the_crash = recorded();
-    let save = files[0].save();
+    let save = file("0.replay.save");
     std::fs::write(&save, b"of before the crash").expect("a save");
     if !plain.is_empty() {
         host.wait_for("is lost");
     }
     let back = join(0);
-    let late = Files::new(&format!("watcher{plain}"));
-    let watcher =
-        Process::with_replay(&format!("join {plain} {watch} --watch --replay {}", late.0.display()));
+    let late = file("watcher.replay");
+    let watcher = Process::with_replay(&format!("join {plain} {watch} --watch --replay {}", late.display()));
     let line = host.wait_for("is back");
     assert!(line.contains("(Ada)"), "{line}");
     let (code, hosted) = host.end();
@@ -84,8 +60,7 @@ fn kill_and_return(plain: &str, turns: u32) {
     let [killed, other] = guests;
     drop(killed);
     assert!(hosted["host_bytes_per_second"].is_number(), "{hosted}");
-    let before = files[0].0.display().to_string();
-    let after = Files(PathBuf::from(before.replace(".replay", "-2.replay")));
+    let after = file("0-2.replay");
     let recorded_in = [&after, &files[1], &late];
     for (process, file) in [back, other, watcher].into_iter().zip(recorded_in) {
         let (code, report) = process.end();
@@ -100,11 +75,11 @@ fn kill_and_return(plain: &str, turns: u32) {
         assert_eq!(checksum(&report), checksum(&hosted));
         assert_eq!(report["checksums_agree"], true);
         // Whoever came in the middle recorded nothing.
-        let verified = run(&format!("verify --json {}", file.0.display()));
+        let verified = run(&format!("verify --json {}", file.display()));
         let about: Value = serde_json::from_str(&verified.stdout).expect("a JSON object");
         let (first, played) = (about["first_turn"].as_u64().unwrap(), about["turns"].as_u64().unwrap());
         assert_eq!((verified.code, first + played), (0, u64::from(turns)), "{verified:?}");
-        assert_eq!(first > 0, file.0 != files[1].0, "{verified:?}");
+        assert_eq!(first > 0, file != &files[1], "{verified:?}");
     }
     // It was emptied when the same command began, and removed when the state had come.
     assert!(recorded() == before_the_crash, "the replay up to the crash has changed");
@@ -115,14 +90,14 @@ fn kill_and_return(plain: &str, turns: u32) {
 #[test]
 #[cfg(unix)]
 fn a_match_whose_host_has_gone_is_resumed_from_a_save() {
-    let (hosts, guests) = (Files::new("host-gone"), Files::new("guest-stays"));
-    let file = |files: &Files| files.0.display().to_string();
+    let folder = tempdir().expect("a folder");
+    let [hosts, guests] = ["host.replay", "guest.replay"].map(|name| folder.path().join(name));
+    let saves = [&hosts, &guests].map(|replay| replay.with_extension("replay.save"));
     let game = "--players 2 --units 10 --turns 40 --seed 8";
-    let mut host = Process::with_replay(&format!("host {game} --replay {}", file(&hosts)));
+    let mut host = Process::with_replay(&format!("host {game} --replay {}", hosts.display()));
     let (_, code) = host.invitation();
-    let guest = Process::with_replay(&format!("join {code} --replay {}", file(&guests)));
-    guests.wait_for_save();
-    hosts.wait_for_save();
+    let guest = Process::with_replay(&format!("join {code} --replay {}", guests.display()));
+    wait_until(|| saves.iter().all(|save| save.exists()));
     host.signal("-TERM");
     let (code, report) = host.end();
     assert_eq!((code, &report["checksums_agree"]), (0, &true.into()), "{report}");
@@ -130,26 +105,25 @@ fn a_match_whose_host_has_gone_is_resumed_from_a_save() {
     assert_eq!(code, 1, "it was not played to its end: {report}");
     let sentence = report["error"].as_str().expect("a sentence");
     assert!(sentence.contains("ended the match early"), "{report}");
-    assert_eq!(report["save"], guests.save().display().to_string());
-    assert_eq!(run(&format!("verify {}", file(&guests))).code, 0);
+    assert_eq!(report["save"], saves[1].display().to_string());
+    assert_eq!(run(&format!("verify {}", guests.display())).code, 0);
 
     // Nobody comes, and the host leaves: the turns before the save were said to be played, and equal to the others'.
-    let mut alone = Process::start(&format!("host --resume {}", hosts.save().display()));
+    let mut alone = Process::start(&format!("host --resume {}", saves[0].display()));
     alone.invitation();
     alone.signal("-TERM");
     let (code, report) = alone.end();
     assert_eq!((code, report), (0, serde_json::json!({ "turns": 0, "checksums_agree": true })));
 
     let mut ends = Vec::new();
-    for (own, save) in [hosts.save(), guests.save()].into_iter().enumerate() {
+    for (own, save) in saves.iter().enumerate() {
         let mut host = Process::start(&format!("host --resume {}", save.display()));
         let (place, code) = host.invitation();
         assert_eq!(place as usize, 2 - own, "whoever resumes it keeps their army");
         // The other one has kept a save, too, in the folder of its replays.
-        let folder = hosts.0.with_extension(format!("kept-{own}"));
-        std::fs::create_dir_all(&folder).expect("a folder");
-        std::fs::copy([&guests, &hosts][own].save(), folder.join("kept.save")).expect("a copy");
-        let replay = folder.join("again.replay");
+        let folder = tempdir().expect("a folder");
+        std::fs::copy(&saves[1 - own], folder.path().join("kept.save")).expect("a copy");
+        let replay = folder.path().join("again.replay");
         let mut guest = Process::with_replay(&format!("join {code} --replay {}", replay.display()));
         guest.wait_for("the host's save is the one that was kept here");
         let (code, hosted) = host.end();
@@ -161,7 +135,6 @@ fn a_match_whose_host_has_gone_is_resumed_from_a_save() {
         assert_eq!(report.get("host_bytes_per_second"), None, "{report}");
         assert_eq!((code, checksum(&report)), (0, checksum(&hosted)), "{report}");
         assert_eq!(run(&format!("verify {}", replay.display())).code, 0, "a resumed match has a replay, too");
-        std::fs::remove_dir_all(folder).expect("a folder");
         ends.push(checksum(&hosted).to_owned());
     }
     assert_eq!(ends[0], ends[1], "both saves are of the same moment");
@@ -295,7 +268,8 @@ fn a_program_that_stood_still_for_too_long_comes_back_by_itself() {
 
 #[test]
 fn what_cannot_be_resumed_or_opened_is_refused_with_one_line() {
-    let file = std::env::temp_dir().join(format!("testudo-no-save-{}.save", std::process::id()));
+    let folder = tempdir().expect("a folder");
+    let file = folder.path().join("no.save");
     std::fs::write(&file, "TESTSAVE").expect("it can be written");
     let cases = [
         (format!("host --resume {}", file.display()), "cut off or damaged"),
@@ -309,7 +283,6 @@ fn what_cannot_be_resumed_or_opened_is_refused_with_one_line() {
         assert_eq!((ended.code, ended.stderr.lines().count()), (2, 1), "{arguments}: {ended:?}");
         assert!(ended.stderr.contains(part), "{arguments}: {ended:?}");
     }
-    std::fs::remove_file(file).expect("it can be removed");
 }
 
 /// Reading ended there, without a word: nobody could say `ready` any more.

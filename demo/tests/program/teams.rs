@@ -108,7 +108,8 @@ fn the_hosts_plan_stays_when_the_host_comes_back_to_the_lobby() {
 /// In virtual time, to the end; and the replay knows the teams.
 #[test]
 fn a_team_wins_together() {
-    let replay = std::env::temp_dir().join(format!("testudo-teams-{}.replay", std::process::id()));
+    let folder = tempfile::tempdir().expect("a folder");
+    let replay = folder.path().join("a.replay");
     let game = "--players 4 --units 5 --turns 6000 --seed 4 --teams 1,2,1,2";
     let report = run_json(&format!("headless {game} --replay {}", replay.display()), 0);
     assert_eq!(report["checksums_agree"], true);
@@ -116,7 +117,6 @@ fn a_team_wins_together() {
     assert!(winner < 2, "the lowest number stands for the team: {report}");
     assert_eq!(report["winning_team"], winner + 1);
     assert_eq!(run(&format!("verify {}", replay.display())).code, 0);
-    std::fs::remove_file(replay).expect("it can be removed");
 }
 
 #[test]

@@ -112,7 +112,8 @@ fn options_that_only_a_window_has_are_refused_without_one_and_the_log_has_to_be_
 fn without_a_window_the_sound_server_is_not_asked() {
     use std::os::unix::net::UnixListener;
 
-    let path = std::env::temp_dir().join(format!("testudo-sound-{}", std::process::id()));
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("sound");
     let server = UnixListener::bind(&path).expect("a socket");
     server.set_nonblocking(true).expect("a socket that does not wait");
     let commands = [
@@ -129,5 +130,4 @@ fn without_a_window_the_sound_server_is_not_asked() {
         let asked = server.accept().map(|_| ()).map_err(|error| error.kind());
         assert_eq!(asked, Err(std::io::ErrorKind::WouldBlock), "{arguments}");
     }
-    std::fs::remove_file(&path).expect("the socket is there");
 }

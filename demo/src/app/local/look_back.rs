@@ -14,7 +14,8 @@ use testudo_battle::bots::Level;
 /// To see what had gone wrong, a player had to leave the battle.
 #[test]
 fn a_battle_so_far_is_a_replay_and_another_one_goes_on_from_any_of_its_frames() {
-    let path = std::env::temp_dir().join(format!("testudo-so-far-{}.replay", std::process::id()));
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.replay");
     let spec = |replay| SkirmishSpec {
         terms: Terms { setup: Setup { players: 2, units: 30, seed: 9, map: None }, turns: 1_000 },
         link: LinkConfig::new().latency(Duration::from_millis(40)),
@@ -26,7 +27,7 @@ fn a_battle_so_far_is_a_replay_and_another_one_goes_on_from_any_of_its_frames() 
         skirmish.advance(Duration::from_secs(seconds), Duration::from_secs(600)).unwrap();
         assert_eq!(skirmish.desync(), None);
     };
-    let mut running = Skirmish::new(spec(ReplayFile::At(path.clone()))).unwrap();
+    let mut running = Skirmish::new(spec(ReplayFile::At(path))).unwrap();
     run(&mut running, 40);
     let open = |kept: Option<Kept>| kept.unwrap().open().unwrap();
     let (replay, terms) = open(running.replay_so_far());
@@ -54,5 +55,4 @@ fn a_battle_so_far_is_a_replay_and_another_one_goes_on_from_any_of_its_frames() 
     course.spend_on_check(&mut Budget::frames(2_000));
     assert!(course.is_checked());
     assert_eq!(course.divergence(), None);
-    std::fs::remove_file(path).unwrap();
 }

@@ -78,8 +78,8 @@ mod tests {
 
     #[test]
     fn a_judgement_of_a_battle_holds_as_long_as_its_replay_is_there() {
-        let folder = std::env::temp_dir().join(format!("testudo-judged-{}", std::process::id()));
-        fs::create_dir_all(&folder).unwrap();
+        let temporary = tempfile::tempdir().unwrap();
+        let folder = temporary.path();
         let terms = Terms { setup: Setup { players: 2, units: 8, seed: 3, map: None }, turns: 30 };
         let path = folder.join("a.replay");
         let mut copy = GameCopy::new(Game::new(terms.setup).unwrap(), None, false);
@@ -102,9 +102,8 @@ mod tests {
         nobody.judgement.winner = Some(255);
         store(&nobody, &folder.join("nobody.json")).unwrap();
         assert!(open(&folder.join("nobody.json")).is_err(), "player 256 has won");
-        assert!(check(&signed, &folder, None).unwrap().is_simulated);
+        assert!(check(&signed, folder, None).unwrap().is_simulated);
         fs::write(&path, b"another").unwrap();
-        assert!(matches!(check(&signed, &folder, None), Err(Doubt::Replay(_))));
-        fs::remove_dir_all(folder).unwrap();
+        assert!(matches!(check(&signed, folder, None), Err(Doubt::Replay(_))));
     }
 }

@@ -122,19 +122,18 @@ mod tests {
 
     #[test]
     fn the_secret_outlives_the_program() {
-        let folder = std::env::temp_dir().join(format!("testudo-keys-{}", std::process::id()));
-        let path = folder.join("testudo").join("key");
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("testudo").join("key");
         assert_eq!(kept(&path, [1; 32]).unwrap(), [1; 32]);
         assert_eq!(kept(&path, [2; 32]).unwrap(), [1; 32], "the first one stays");
         assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 1, "no drafts are left");
-        fs::remove_dir_all(folder).unwrap();
     }
 
     /// It was replaced by a fresh one in silence, and whoever crashed then could only watch.
     #[test]
     fn a_key_that_is_damaged_or_cannot_be_kept_is_said() {
-        let folder = std::env::temp_dir().join(format!("testudo-no-keys-{}", std::process::id()));
-        let path = folder.join("testudo").join("key");
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("testudo").join("key");
         kept(&path, [1; 32]).unwrap();
         fs::write(&path, b"short").unwrap();
         let said = kept(&path, [3; 32]).unwrap_err();
@@ -143,6 +142,5 @@ mod tests {
         // A file where the folder should be: also for a user who may write everywhere.
         let said = kept(&path.join("key"), [3; 32]).unwrap_err();
         assert!(said.contains("cannot be"), "{said}");
-        fs::remove_dir_all(folder).unwrap();
     }
 }

@@ -66,8 +66,8 @@ mod tests {
     /// The guests believed whatever the host gave them.
     #[test]
     fn a_save_that_the_host_has_changed_is_told_from_the_own_one() {
-        let folder = std::env::temp_dir().join(format!("testudo-own-saves-{}", std::process::id()));
-        fs::create_dir_all(&folder).unwrap();
+        let temporary = tempfile::tempdir().unwrap();
+        let folder = temporary.path();
         let (own, other) = (save_of(7), save_of(8));
         let path = folder.join("match.save");
         own.store(&path).unwrap();
@@ -82,7 +82,7 @@ mod tests {
         longer.agreement.turns += 1;
         let mut others = own.clone();
         others.agreement.host = testudo_lockstep::PlayerId(3);
-        for replay in [ReplayFile::In(folder.clone()), ReplayFile::At(folder.join("match.replay"))] {
+        for replay in [ReplayFile::In(folder.into()), ReplayFile::At(folder.join("match.replay"))] {
             assert_eq!(compare(&own, &replay), Compared::Equal(path.clone()));
             assert_eq!(compare(&others, &replay), Compared::Equal(path.clone()), "kept by another player");
             assert_eq!(compare(&wounded, &replay), Compared::Changed(path.clone()));
@@ -92,6 +92,5 @@ mod tests {
             assert_eq!(compare(&save_of(9), &replay), Compared::Unknown, "of another match");
         }
         assert_eq!(compare(&own, &ReplayFile::None), Compared::Unknown);
-        fs::remove_dir_all(folder).unwrap();
     }
 }

@@ -121,19 +121,19 @@ pub(crate) mod tests {
     /// On a full disk half a draft stayed beside the save.
     #[test]
     fn a_save_that_cannot_be_stored_leaves_nothing_behind() {
-        let folder = std::env::temp_dir().join(format!("testudo-unsaved-{}", std::process::id()));
+        let folder = tempfile::tempdir().unwrap();
         // A folder in the place of the save: the draft is written, and cannot take its place.
-        let path = folder.join("match.save");
+        let path = folder.path().join("match.save");
         fs::create_dir_all(path.join("in the way")).unwrap();
         assert!(save().store(&path).is_err());
         assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
-        fs::remove_dir_all(folder).unwrap();
     }
 
     /// It was recommended, and then "it has more bytes".
     #[test]
     fn a_save_that_could_not_be_read_is_not_stored() {
-        let path = std::env::temp_dir().join(format!("testudo-too-large-{}.save", std::process::id()));
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("match.save");
         let (save, length) = (save(), save().to_bytes().unwrap().len());
         save.store_within(&path, length).unwrap();
         assert_eq!(Save::open(&path).unwrap(), save);
@@ -141,7 +141,6 @@ pub(crate) mod tests {
         let said = larger.store_within(&path, length).unwrap_err().to_string();
         assert_eq!(said, format!("the save has {} bytes, {length} are possible", length + 1));
         assert_eq!(Save::open(&path).unwrap(), save, "the one before stays");
-        fs::remove_file(path).unwrap();
     }
 
     #[test]

@@ -164,10 +164,10 @@ mod tests {
     #[test]
     fn a_picture_is_saved_or_it_is_said_that_it_cannot_be() {
         let screen = || Image { bytes: (1..=16).collect(), width: 2, height: 2 };
-        let path = std::env::temp_dir().join(format!("testudo-picture-{}.png", std::process::id()));
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.png");
         save(&path, screen()).unwrap();
         let saved = image::open(&path).unwrap().into_rgba8();
-        std::fs::remove_file(&path).unwrap();
         let rows = [[9, 10, 11, 255, 13, 14, 15, 255], [1, 2, 3, 255, 5, 6, 7, 255]];
         assert_eq!(saved.into_raw(), rows.concat(), "the highest row comes first");
         assert!(save(&path.join("picture.png"), screen()).is_err());

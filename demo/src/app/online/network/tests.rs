@@ -252,7 +252,8 @@ fn who_leaves_before_the_first_turn_has_nothing_to_tell() {
 /// Its last turns ran nowhere else, and its replay counted as complete.
 #[test]
 fn the_replay_of_who_was_dropped_is_not_complete() {
-    let path = std::env::temp_dir().join(format!("testudo-dropped-{}.replay", std::process::id()));
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.replay");
     let mut pair = Pair::with(false, &SeatOptions { replay: ReplayFile::At(path.clone()), ..options() });
     let has_played = |pair: &Pair| pair.games[1].seat().is_some_and(|seat| seat.compared().0 > 5);
     pair.until("turns", has_played);
@@ -264,7 +265,6 @@ fn the_replay_of_who_was_dropped_is_not_complete() {
     assert!(!replay.is_complete() && outcome.end.early.is_some(), "{outcome:?}");
     let turns = outcome.terms.turns;
     assert!((6..=replay.turns()).contains(&turns), "{turns} of {}", replay.turns());
-    std::fs::remove_file(path).unwrap();
 }
 
 /// A save of a match of two, made by the guest beside this replay.
@@ -281,8 +281,8 @@ fn save_beside(replay: &Path) -> Save {
 /// A host that began in the moment in which its save had come was believed: the guest compared before the start or never.
 #[test]
 fn a_changed_save_is_found_after_a_start_in_the_same_moment() {
-    let folder = std::env::temp_dir().join(format!("testudo-changed-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).unwrap();
+    let temporary = tempfile::tempdir().unwrap();
+    let folder = temporary.path();
     let save = save_beside(&folder.join("a.replay"));
     for is_changed in [true, false] {
         let mut kept = save.clone();
@@ -296,7 +296,7 @@ fn a_changed_save_is_found_after_a_start_in_the_same_moment() {
         let seat = host.seat_mut().unwrap();
         seat.set_ready(false);
         let place = JoinRequest::place(HostAddress::Plain(seat.codes().unwrap().address));
-        let options = SeatOptions { replay: ReplayFile::In(folder.clone()), ..options() };
+        let options = SeatOptions { replay: ReplayFile::In(folder.into()), ..options() };
         let mut guest = NetworkMatch::join(place, options).unwrap();
         let clock = Clock::start();
         while guest.seat().is_none_or(|seat| seat.session().phase() == SessionPhase::Lobby) {
@@ -326,19 +326,17 @@ fn a_changed_save_is_found_after_a_start_in_the_same_moment() {
             assert!(told.contains(&News::Resumes { is_own: true }), "{told:?}");
         }
     }
-    std::fs::remove_dir_all(folder).unwrap();
 }
 
 /// It would have been resumed as player 0, whose player got no code then.
 #[test]
 fn a_watcher_keeps_no_save() {
-    let folder = std::env::temp_dir().join(format!("testudo-watched-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).unwrap();
+    let folder = tempfile::tempdir().unwrap();
     let mut pair = Pair::new(false);
     let address = pair.games[0].seat().and_then(Seat::codes).map(|codes| codes.address).unwrap();
     let place = JoinRequest::place(HostAddress::Plain(address));
     let request = JoinRequest { watches: true, units_max: 1_000, ..place };
-    let of_watcher = SeatOptions { replay: ReplayFile::At(folder.join("w.replay")), ..options() };
+    let of_watcher = SeatOptions { replay: ReplayFile::At(folder.path().join("w.replay")), ..options() };
     let mut watcher = NetworkMatch::join(request, of_watcher).unwrap();
     let is_saved = |game: &NetworkMatch| game.seat().is_some_and(|seat| seat.session().next_turn().0 > 15);
     while !is_saved(&watcher) {
@@ -351,7 +349,6 @@ fn a_watcher_keeps_no_save() {
     let files: Vec<_> = files.collect();
     assert_eq!(files, ["w.replay"]);
     assert_eq!(watcher.seat().unwrap().resumable(), None);
-    std::fs::remove_dir_all(folder).unwrap();
 }
 
 /// The place is lost, and the match is not: the others play on.

@@ -89,7 +89,8 @@ fn a_fault_comes_with_the_last_frame_of_the_turn_that_runs_or_runs_next() {
 #[test]
 fn a_replay_says_who_was_taken_over_and_plays_on() {
     let terms = Terms { setup: Setup { players: 2, units: 20, seed: 3, map: None }, turns: 40 };
-    let path = std::env::temp_dir().join(format!("testudo-taken-over-{}.replay", std::process::id()));
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.replay");
     let mut copy = GameCopy::new(Game::new(terms.setup).unwrap(), None, false);
     copy.record(Recording::create(&path, &terms).unwrap());
     for number in 0..40 {
@@ -104,7 +105,6 @@ fn a_replay_says_who_was_taken_over_and_plays_on() {
     }
     copy.finish_recording();
     let (replay, read) = open_replay(&path).unwrap();
-    std::fs::remove_file(path).unwrap();
     let mut course = Course::new(replay, read).unwrap();
     let left = Milestone { turn: 15, player: Some(1), text: "player 2 left: a bot plays on".into() };
     assert_eq!(course.milestones()[..1], [left]);
@@ -128,13 +128,6 @@ fn play(copy: &mut GameCopy, number: u32) -> u64 {
     copy.turn_started(Turn(number), 4);
     (0..2).for_each(|player| copy.play_for(PlayerId(player), Turn(number)));
     turn(copy, number)
-}
-
-/// A file in a folder of its own.
-fn joiners_file(name: &str) -> std::path::PathBuf {
-    let folder = std::env::temp_dir().join(format!("testudo-{name}-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).unwrap();
-    folder.join("a.replay")
 }
 
 #[test]
@@ -165,7 +158,8 @@ fn who_gets_the_state_goes_on_as_everybody_else() {
 /// Whoever came back after a crash, or came late, recorded nothing.
 #[test]
 fn who_gets_the_state_records_from_there_and_overwrites_nothing() {
-    let path = joiners_file("joiner");
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.replay");
     let part = path.with_file_name("a-2.replay");
     let (mut here, mut joiner) = (joined_copy(), joined_copy());
     // The replay up to a crash, before which this player was here.
@@ -198,13 +192,13 @@ fn who_gets_the_state_records_from_there_and_overwrites_nothing() {
         course.spend(&mut Budget::frames(200));
         assert_eq!(course.frame(), frame);
     }
-    std::fs::remove_dir_all(path.parent().unwrap()).unwrap();
 }
 
 #[test]
 fn who_is_lost_again_before_the_first_turn_leaves_no_file() {
-    let path = joiners_file("joiner-lost");
-    let files = || std::fs::read_dir(path.parent().unwrap()).unwrap().count();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.replay");
+    let files = || std::fs::read_dir(&folder).unwrap().count();
     let mut state = Vec::new();
     assert!(joined_copy().save_state(&mut state));
     for before in [None, Some(b"before")] {
@@ -216,7 +210,6 @@ fn who_is_lost_again_before_the_first_turn_leaves_no_file() {
         assert_eq!((joiner.replay_file(), files()), (None, usize::from(before.is_some())));
     }
     assert_eq!(std::fs::read(&path).unwrap(), b"before");
-    std::fs::remove_dir_all(path.parent().unwrap()).unwrap();
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Replays as files and in memory: what is kept, and what is refused.
 
+use tempfile::{NamedTempFile, tempdir};
 use testudo_lockstep::Turn;
 use testudo_lockstep::replay::{Ending, Recorder};
 
@@ -8,28 +9,27 @@ use testudo_battle::Game;
 
 const TERMS: Terms = Terms { setup: Setup { players: 2, units: 5, seed: 9, map: None }, turns: 30 };
 
-fn written(header: &ReplayHeader, name: &str) -> Result<(Replay, Terms), MatchError> {
-    opened(&Recorder::new(header), name)
+fn written(header: &ReplayHeader) -> Result<(Replay, Terms), MatchError> {
+    opened(Recorder::new(header).bytes())
 }
 
-fn opened(recorder: &Recorder, name: &str) -> Result<(Replay, Terms), MatchError> {
-    let path = std::env::temp_dir().join(format!("testudo-{name}-{}.replay", std::process::id()));
-    fs::write(&path, recorder.bytes()).unwrap();
-    let opened = open(&path);
-    fs::remove_file(path).unwrap();
-    opened
+fn opened(bytes: &[u8]) -> Result<(Replay, Terms), MatchError> {
+    let mut file = NamedTempFile::new().unwrap();
+    file.write_all(bytes).unwrap();
+    open(file.path())
 }
 
 #[test]
 fn the_header_says_what_was_played() {
-    let (replay, terms) = written(&header(&TERMS), "sound").unwrap();
+    let (replay, terms) = written(&header(&TERMS)).unwrap();
     assert_eq!((terms, replay.turns(), replay.is_complete()), (TERMS, 0, false));
 }
 
 /// A player who came back with the same command lost the replay of the time before the crash.
 #[test]
 fn what_was_recorded_before_stays_until_something_is_recorded() {
-    let path = std::env::temp_dir().join(format!("testudo-before-{}.replay", std::process::id()));
+    let folder = tempdir().unwrap();
+    let path = folder.path().join("a.replay");
     fs::write(&path, b"before").unwrap();
     Recording::create(&path, &TERMS).unwrap().discard();
     assert_eq!(fs::read(&path).unwrap(), b"before");
@@ -49,10 +49,9 @@ fn what_was_recorded_before_stays_until_something_is_recorded() {
 /// A match that waited for its players in another window kept the newest replay from being shown.
 #[test]
 fn the_newest_replay_has_something_in_it() {
-    let folder = std::env::temp_dir().join(format!("testudo-newest-{}", std::process::id()));
-    fs::create_dir_all(&folder).unwrap();
+    let folder = tempdir().unwrap();
     let [old, new, waiting, other] =
-        ["1.replay", "2.replay", "3.replay", "4.save"].map(|name| folder.join(name));
+        ["1.replay", "2.replay", "3.replay", "4.save"].map(|name| folder.path().join(name));
     for (path, bytes) in [(&old, "old"), (&new, "new"), (&waiting, ""), (&other, "other")] {
         fs::write(path, bytes).unwrap();
     }
@@ -60,9 +59,9 @@ fn the_newest_replay_has_something_in_it() {
     let hour = std::time::Duration::from_secs(3_600);
     let before = fs::metadata(&new).unwrap().modified().unwrap() - hour;
     File::options().write(true).open(&old).unwrap().set_modified(before).unwrap();
-    let newest = |own| ReplayFile::In(folder.clone()).newest(own);
+    let newest = |own| ReplayFile::In(folder.path().into()).newest(own);
     assert_eq!([newest(None), newest(Some(&new))], [Some(new.clone()), Some(old.clone())]);
-    fs::remove_dir_all(&folder).unwrap();
+    fs::remove_dir_all(folder.path()).unwrap();
     assert_eq!(newest(None), None);
 }
 
@@ -70,7 +69,8 @@ fn the_newest_replay_has_something_in_it() {
 #[test]
 #[cfg(unix)]
 fn a_file_that_is_being_written_is_no_second_replay() {
-    let path = std::env::temp_dir().join(format!("testudo-twice-{}.replay", std::process::id()));
+    let folder = tempdir().unwrap();
+    let path = folder.path().join("a.replay");
     let mut first = Recording::create(&path, &TERMS).unwrap();
     first.store(b"first");
     let refused = Recording::create(&path, &TERMS).err().map(|error| error.to_string());
@@ -78,13 +78,13 @@ fn a_file_that_is_being_written_is_no_second_replay() {
     assert_eq!(fs::read(&path).unwrap(), b"first");
     drop(first);
     Recording::create(&path, &TERMS).unwrap().discard();
-    fs::remove_file(&path).unwrap();
 }
 
 /// A page has no files, and had no replay.
 #[test]
 fn a_replay_in_memory_is_the_one_in_a_file() {
-    let path = std::env::temp_dir().join(format!("testudo-memory-{}.replay", std::process::id()));
+    let folder = tempdir().unwrap();
+    let path = folder.path().join("a.replay");
     let play = |file: &ReplayFile| {
         let mut recording = Recording::wanted(file, &TERMS).unwrap().unwrap();
         let mut game = recording.recorded(Game::new(TERMS.setup).unwrap());
@@ -101,14 +101,14 @@ fn a_replay_in_memory_is_the_one_in_a_file() {
     assert_eq!(there, Kept::File(path.clone()));
     assert_eq!(here, Kept::Memory(fs::read(&path).unwrap()));
     let (replay, terms) = here.open().unwrap();
-    fs::remove_file(path).unwrap();
     assert_eq!((terms, replay.turns(), replay.is_complete()), (TERMS, 3, true));
 }
 
 /// The file has more bytes than the limit at which the recording ends, and was refused for that.
 #[test]
 fn a_replay_that_has_ended_at_its_size_can_be_opened() {
-    let path = std::env::temp_dir().join(format!("testudo-full-{}.replay", std::process::id()));
+    let folder = tempdir().unwrap();
+    let path = folder.path().join("a.replay");
     let mut recording = Recording::create(&path, &TERMS).unwrap();
     let mut game = recording.recorded_up_to(Game::new(TERMS.setup).unwrap(), 500);
     for turn in 0..40 {
@@ -117,9 +117,7 @@ fn a_replay_that_has_ended_at_its_size_can_be_opened() {
         recording.store(&game.take_bytes());
     }
     recording.finish().unwrap();
-    let opened = open_up_to(&path, read_max(500));
-    fs::remove_file(path).unwrap();
-    let (replay, _) = opened.unwrap();
+    let (replay, _) = open_up_to(&path, read_max(500)).unwrap();
     assert_eq!((replay.ending(), replay.byte_count() > 500), (Some(Ending::Full), true));
 }
 
@@ -131,11 +129,7 @@ fn turns_are_as_long_as_in_a_match() {
             (0..if turn == 1 { frames } else { 1 }).for_each(|_| game.step(20));
             game.turn_ended(Turn(turn), 7);
         }
-        let path = std::env::temp_dir().join(format!("testudo-long-{}.replay", std::process::id()));
-        fs::write(&path, game.take_bytes()).unwrap();
-        let opened = open(&path);
-        fs::remove_file(path).unwrap();
-        opened
+        opened(&game.take_bytes())
     };
     assert_eq!(with(FRAMES_PER_TURN_MAX).unwrap().0.turns(), 2);
     let sentence = with(FRAMES_PER_TURN_MAX + 1).unwrap_err().to_string();
@@ -150,17 +144,17 @@ fn a_map_comes_with_the_replay() {
     assert_eq!(maps::number_of(own), None);
     for map in [ford, Some(own)] {
         let terms = Terms { setup: Setup { map, ..TERMS.setup }, ..TERMS };
-        assert_eq!(written(&header(&terms), "map").unwrap().1, terms);
+        assert_eq!(written(&header(&terms)).unwrap().1, terms);
     }
 }
 
 #[test]
 fn a_replay_of_other_rules_is_refused_with_a_sentence() {
     let older = ReplayHeader { sim_version: Setup::sim_version() - 1, ..header(&TERMS) };
-    let sentence = written(&older, "older").unwrap_err().to_string();
+    let sentence = written(&older).unwrap_err().to_string();
     assert!(sentence.contains("the same orders would lead to another match"), "{sentence}");
     let foreign = ReplayHeader { content_hash: 1, ..header(&TERMS) };
-    assert!(written(&foreign, "foreign").unwrap_err().to_string().contains("settings"));
+    assert!(written(&foreign).unwrap_err().to_string().contains("settings"));
     let cut = ReplayHeader { settings: vec![2], ..header(&TERMS) };
-    assert!(written(&cut, "cut").unwrap_err().to_string().contains("settings"));
+    assert!(written(&cut).unwrap_err().to_string().contains("settings"));
 }
