@@ -1,6 +1,6 @@
 //! Bad usage: one clear line, exit code 2, no panic.
 
-use crate::run::{program, run, run_json};
+use crate::run::{corrupt, program, refused, run, run_json};
 
 /// Arguments, and a word that the line has to contain.
 const REFUSED: [(&str, &str); 53] = [
@@ -68,11 +68,7 @@ const REFUSED: [(&str, &str); 53] = [
 #[test]
 fn bad_usage_is_refused_in_one_line() {
     for (arguments, word) in REFUSED {
-        let ended = run(arguments);
-        assert_eq!(ended.code, 2, "{arguments}: {ended:?}");
-        assert_eq!(ended.stderr.lines().count(), 1, "{arguments}: {ended:?}");
-        assert!(ended.stderr.contains(word), "{arguments}: {ended:?}");
-        assert_eq!(ended.stdout, "", "{arguments}");
+        assert_eq!(refused(arguments, 2, word).stdout, "", "{arguments}");
     }
 }
 
@@ -88,38 +84,18 @@ fn bad_usage_with_json_is_an_object() {
 
 #[test]
 fn faults_that_cannot_be_are_refused() {
-    let refused = [
-        (
-            "--corrupt-turn 10 --corrupt-player 0 --corrupt-body 0 --corrupt-field position.x --corrupt-bit 0",
-            "turn",
-        ),
-        (
-            "--corrupt-turn 0 --corrupt-player 2 --corrupt-body 0 --corrupt-field position.x --corrupt-bit 0",
-            "player",
-        ),
-        (
-            "--corrupt-turn 0 --corrupt-player 0 --corrupt-body 999 --corrupt-field position.x --corrupt-bit 0",
-            "body",
-        ),
-        ("--corrupt-turn 0 --corrupt-player 0 --corrupt-body 0 --corrupt-field mass --corrupt-bit 0", "mass"),
-        (
-            "--corrupt-turn 0 --corrupt-player 0 --corrupt-body 0 --corrupt-field position.x --corrupt-bit 32",
-            "bit",
-        ),
-        (
-            "--corrupt-turn 0 --corrupt-player 0 --corrupt-body 0 --corrupt-field position.x --corrupt-bit 31",
-            "range",
-        ),
-        (
-            "--corrupt-turn 0 --corrupt-player 0 --corrupt-body 0 --corrupt-field velocity.y --corrupt-bit 30",
-            "range",
-        ),
+    let cases = [
+        (10, 0, 0, "position.x", 0, "turn"),
+        (0, 2, 0, "position.x", 0, "player"),
+        (0, 0, 999, "position.x", 0, "body"),
+        (0, 0, 0, "mass", 0, "mass"),
+        (0, 0, 0, "position.x", 32, "bit"),
+        (0, 0, 0, "position.x", 31, "range"),
+        (0, 0, 0, "velocity.y", 30, "range"),
     ];
-    for (fault, word) in refused {
-        let ended = run(&format!("headless --units 10 --turns 10 {fault}"));
-        assert_eq!(ended.code, 2, "{fault}: {ended:?}");
-        assert_eq!(ended.stderr.lines().count(), 1, "{fault}: {ended:?}");
-        assert!(ended.stderr.contains(word), "{fault}: {ended:?}");
+    for (turn, player, body, field, bit, word) in cases {
+        let fault = corrupt(turn, player, body, field, bit);
+        refused(&format!("headless --units 10 --turns 10 {fault}"), 2, word);
     }
 }
 
@@ -162,9 +138,7 @@ fn two_spellings_of_one_file_are_one_file() {
         format!("replay a.replay --log-orders {also}"),
         format!("{game} --report new/../a.replay --replay a.replay"),
         format!("{game} --report ./b --replay b"),
-        format!(
-            "{game} --report c.p1 --replay ./c --corrupt-turn 1 --corrupt-player 1 --corrupt-body 4 --corrupt-field position.x --corrupt-bit 3"
-        ),
+        format!("{game} --report c.p1 --replay ./c {}", corrupt(1, 1, 4, "position.x", 3)),
     ] {
         let (code, said) = here(&arguments);
         assert!(code == Some(2) && said.contains("name the same file"), "{arguments}: {code:?} {said}");

@@ -4,6 +4,7 @@ use std::io::Write as _;
 
 use crate::network::Process;
 use crate::relayed::{Relay, assert_agreed, join, open};
+use crate::run::refused;
 
 /// Each took the place from the other for ever, with "the connection is lost: asking for the place again".
 #[test]
@@ -50,8 +51,7 @@ fn a_code_is_read_from_the_input_or_a_file() {
     writeln!(by_input.child.stdin.as_mut().expect("piped"), "{second}").expect("it reads");
     assert_agreed([host, by_file, by_input], 9);
     std::fs::remove_file(&file).expect("it was written");
-    let gone = crate::run::run(&format!("join @{} --bot --headless", file.display()));
-    assert_eq!((gone.code, gone.stderr.lines().count()), (2, 1), "{gone:?}");
+    refused(&format!("join @{} --bot --headless", file.display()), 2, "");
 }
 
 /// Logs of relays held the codes by which each of their matches can be watched.

@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::Value;
 
-use crate::run::{run, run_json};
+use crate::run::{refused_json, run, run_json};
 
 const SHORT: &str = "cubes --seconds 10 --cubes 400 --seed 5";
 
@@ -80,11 +80,7 @@ fn the_plot_shows_three_lines() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_plot_on_a_full_disk_is_one_error() {
-    let report = run_json("cubes --seconds 1 --cubes 20 --divergence /dev/full", 1);
-    assert!(
-        report["error"].as_str().is_some_and(|error| error.contains("cannot write /dev/full")),
-        "{report}"
-    );
+    refused_json("cubes --seconds 1 --cubes 20 --divergence /dev/full", 1, "cannot write /dev/full");
 }
 
 #[test]
@@ -96,12 +92,7 @@ fn what_cannot_be_is_refused() {
         ("cubes --seconds 1 --corrupt-frame 60", "--corrupt-frame is 60, but there are 0 to 59"),
         ("cubes --divergence /nowhere/at/all.svg", "cannot write"),
     ] {
-        let report = run_json(arguments, 2);
-        assert!(report["error"].as_str().is_some_and(|error| error.contains(word)), "{arguments}: {report}");
+        refused_json(arguments, 2, word);
     }
-    let report = run_json("cubes --seconds 1 --loss 1", 1);
-    assert!(
-        report["error"].as_str().is_some_and(|error| error.contains("did not connect in time")),
-        "{report}"
-    );
+    refused_json("cubes --seconds 1 --loss 1", 1, "did not connect in time");
 }

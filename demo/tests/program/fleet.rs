@@ -2,13 +2,13 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream, UdpSocket};
-use std::process::{Child, Stdio};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
 use crate::network::Process;
+use crate::relayed::assert_agreed;
 use crate::run::program;
 
 /// No call within this time is a failure, not a slow machine.
@@ -101,30 +101,14 @@ fn answer(stream: TcpStream, public: Option<u16>, calls: &Sender<(String, Value)
     Some(())
 }
 
-struct Relay(Child);
-
-impl Drop for Relay {
-    fn drop(&mut self) {
-        // Fails if the process has already ended, which is fine.
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
 /// Not there yet, without an address yet, at a node with a name, ready, allocated, full, drained with a match running that ends as it should, and done.
 #[test]
 #[cfg(unix)]
 fn a_cluster_is_told_the_whole_life_of_a_relay() {
     let port = UdpSocket::bind("127.0.0.1:0").expect("a free port").local_addr().expect("bound").port();
     let fake = Fake::start(port);
-    let mut relay = Relay(
-        program(&format!("relay --json --agones --rooms-max 1 --bind 127.0.0.1:{port}"))
-            .env("AGONES_SDK_HTTP_PORT", fake.port.to_string())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .expect("it starts"),
-    );
+    let mut relay = program(&format!("relay --json --agones --rooms-max 1 --bind 127.0.0.1:{port}"));
+    let relay = Process::spawn(relay.env("AGONES_SDK_HTTP_PORT", fake.port.to_string()));
     for call in ["GET /gameserver", "POST /health", "GET /gameserver"] {
         assert_eq!(fake.calls.recv_timeout(PATIENCE).expect("a call").0, call);
     }
@@ -144,21 +128,12 @@ fn a_cluster_is_told_the_whole_life_of_a_relay() {
     fake.expect(&[full("true"), ("POST /allocate", json!({}))]);
     let guest = Process::start(&format!("join {guest}"));
     host.wait_for("everybody is here");
-    let id = relay.0.id().to_string();
-    assert!(std::process::Command::new("kill").args(["-TERM", &id]).status().expect("kill runs").success());
-    let mut checksums = Vec::new();
-    for process in [host, guest] {
-        let (code, report) = process.end();
-        assert_eq!((code, &report["turns"]), (0, &40.into()), "{report}");
-        checksums.push(report["final_checksum"].clone());
-    }
-    assert_eq!(checksums[0], checksums[1]);
+    relay.signal("-TERM");
+    assert_agreed([host, guest], 40);
     // It may say in between that it has no rooms any more.
     while fake.call().0 != "POST /shutdown" {}
-    let mut said = String::new();
-    relay.0.stdout.take().expect("piped").read_to_string(&mut said).expect("UTF-8");
-    let said: Value = serde_json::from_str(&said).expect("one object");
-    assert_eq!((&said["rooms"], relay.0.wait().expect("it ends").code()), (&1.into(), Some(0)), "{said}");
+    let (code, said) = relay.end();
+    assert_eq!((code, &said["rooms"]), (0, &1.into()), "{said}");
 }
 
 /// The manifests are JSON where they say so, and name what exists.

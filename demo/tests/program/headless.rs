@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::run::{run, run_json};
+use crate::run::{corrupt, refused_json, run, run_json};
 
 const MATCH: &str = "headless --players 3 --units 24 --turns 60 --seed 7 --pace fixed";
 const TERRIBLE: &str = "--latency-ms 150 --jitter-ms 60 --loss 0.2 --duplicate 0.05 --reorder 0.1";
@@ -76,16 +76,11 @@ fn spectators_have_copies_of_their_own() {
     assert_eq!((&watched["players"], &watched["spectators"]), (&3.into(), &2.into()));
     assert_eq!(alone.get("spectators"), None);
     // The others agree against the broken copy, also where there are only two players.
-    let broken = "headless --units 10 --turns 20 --pace fixed --spectators 1
-         --corrupt-turn 9 --corrupt-player 1 --corrupt-body 0 --corrupt-field position.x --corrupt-bit 2";
-    let broken = run_json(broken, 1);
+    let fault = corrupt(9, 1, 0, "position.x", 2);
+    let broken = run_json(&format!("headless --units 10 --turns 20 --pace fixed --spectators 1 {fault}"), 1);
     assert_eq!(broken["desync"]["values"].as_array().map(Vec::len), Some(3), "{broken}");
     assert_eq!((&broken["desync"]["outlier"], &broken["first_divergent_turn"]), (&1.into(), &9.into()));
-    let missing = run_json("headless --spectators 1 --loss 1", 1);
-    assert!(
-        missing["error"].as_str().is_some_and(|error| error.contains("player 2, 1 watcher")),
-        "{missing}"
-    );
+    refused_json("headless --spectators 1 --loss 1", 1, "player 2, 1 watcher");
 }
 
 #[test]
@@ -96,8 +91,7 @@ fn every_frame_comes_to_the_same_from_the_saved_state() {
     assert_eq!((&heavy["frames_restored"], &heavy["frames"]), (&240.into(), &240.into()));
     assert_eq!(plain.get("frames_restored"), None);
     // A flipped bit is a difference between two clients, and none between a state and itself.
-    let fault =
-        "--corrupt-turn 20 --corrupt-player 0 --corrupt-body 5 --corrupt-bit 3 --corrupt-field position.x";
+    let fault = corrupt(20, 0, 5, "position.x", 3);
     let broken = run_json(&format!("{MATCH} --heavy {fault}"), 1);
     assert_eq!((&broken["first_divergent_turn"], &broken["frames_restored"]), (&20.into(), &240.into()));
 }
@@ -116,8 +110,7 @@ fn predictions_change_nothing() {
     assert!(number("prediction_corrections") > 0, "{predicting}");
     assert_eq!(plain.get("predicted_turns_right"), None);
     assert_eq!(run_json(&format!("{MATCH} --prediction 0"), 0).get("prediction_corrections"), None, "off");
-    let fault =
-        "--corrupt-turn 20 --corrupt-player 1 --corrupt-body 5 --corrupt-bit 3 --corrupt-field position.x";
+    let fault = corrupt(20, 1, 5, "position.x", 3);
     let broken = run_json(&format!("{MATCH} --prediction 500 {fault}"), 1);
     assert_eq!((&broken["first_divergent_turn"], &broken["desync"]["outlier"]), (&20.into(), &1.into()));
 }
@@ -134,9 +127,9 @@ fn an_adaptive_pace_agrees_too() {
 #[test]
 fn a_corrupted_client_differs_alone_and_is_found() {
     let whole = run_json(MATCH, 0);
-    let fault = "--corrupt-turn 20 --corrupt-player 1 --corrupt-body 5 --corrupt-bit 3 --corrupt-field";
     for field in ["position.x", "position.y", "velocity.x", "velocity.y"] {
-        let broken = run_json(&format!("{MATCH} {TERRIBLE} {fault} {field}"), 1);
+        let fault = corrupt(20, 1, 5, field, 3);
+        let broken = run_json(&format!("{MATCH} {TERRIBLE} {fault}"), 1);
         assert_eq!(broken["checksums_agree"], false);
         assert_eq!(broken["first_divergent_turn"], 20);
         assert_eq!(broken["final_checksum"], whole["final_checksum"], "player 0 is not touched by {field}");
@@ -158,11 +151,8 @@ fn a_corrupted_client_differs_alone_and_is_found() {
 
 #[test]
 fn between_two_clients_the_broken_one_is_found_too() {
-    let broken = run_json(
-        "headless --units 10 --turns 20 --pace fixed
-         --corrupt-turn 19 --corrupt-player 0 --corrupt-body 0 --corrupt-field velocity.y --corrupt-bit 0",
-        1,
-    );
+    let fault = corrupt(19, 0, 0, "velocity.y", 0);
+    let broken = run_json(&format!("headless --units 10 --turns 20 --pace fixed {fault}"), 1);
     assert_eq!((&broken["desync"]["outlier"], &broken["first_divergent_turn"]), (&0.into(), &19.into()));
     assert_ne!(broken["client_checksums"][0], broken["client_checksums"][1]);
 }
@@ -178,8 +168,7 @@ fn any_number_of_players_has_a_match() {
 
 #[test]
 fn a_match_that_cannot_start_gives_up() {
-    let report = run_json("headless --loss 1", 1);
-    assert!(report["error"].as_str().is_some_and(|error| error.contains("did not start")), "{report}");
+    refused_json("headless --loss 1", 1, "did not start");
 }
 
 #[test]

@@ -4,12 +4,12 @@ use std::io::{BufRead, BufReader, Read};
 use std::net::UdpSocket;
 #[cfg(unix)]
 use std::path::Path;
-use std::process::{Child, ChildStderr, Stdio};
+use std::process::{Child, ChildStderr, Command, Stdio};
 
 use serde_json::Value;
 use tempfile::tempdir;
 
-use crate::run::{program, run, run_json, wait_until};
+use crate::run::{program, refused, run, run_json, wait_until};
 
 /// A process that does not outlive its test.
 pub(crate) struct Process {
@@ -28,7 +28,12 @@ impl Process {
 
     /// Any command of the program.
     pub(crate) fn of(arguments: &str) -> Self {
-        let mut child = program(arguments)
+        Self::spawn(&mut program(arguments))
+    }
+
+    /// The program with more than arguments.
+    pub(crate) fn spawn(program: &mut Command) -> Self {
+        let mut child = program
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -278,12 +283,10 @@ fn a_name_leads_to_the_host_as_its_address_does() {
     let (code, report) = Process::start(&format!("join --plain localhost:{port}")).end();
     assert_eq!(code, 0, "{report}");
     assert_eq!(host.end().0, 0);
-    let unknown = run("join --plain no-such-host.invalid:4000 --bot --headless");
-    assert_eq!((unknown.code, unknown.stderr.lines().count()), (1, 1), "{unknown:?}");
+    refused("join --plain no-such-host.invalid:4000 --bot --headless", 1, "");
     for wrong in ["localhost", "localhost:", ":4000", "localhost:070000"] {
-        let ended = run(&format!("join --plain {wrong} --bot --headless"));
-        assert_eq!((ended.code, ended.stderr.lines().count()), (2, 1), "{ended:?}");
-        assert!(ended.stderr.contains("as in localhost:"), "an example: {ended:?}");
+        // With an example.
+        refused(&format!("join --plain {wrong} --bot --headless"), 2, "as in localhost:");
     }
 }
 
@@ -350,12 +353,10 @@ fn a_taken_port_is_an_error_of_the_network() {
     let taken = UdpSocket::bind("127.0.0.1:0").expect("a free port");
     let address = taken.local_addr().expect("bound");
     for plain in ["", "--plain"] {
-        let ended = run(&format!("host {plain} --bot --headless --bind {address}"));
-        assert_eq!((ended.code, ended.stderr.lines().count()), (1, 1), "{ended:?}");
-        assert!(ended.stderr.contains(&format!("{address}: another program has this port")), "{ended:?}");
+        let is_taken = format!("{address}: another program has this port");
+        refused(&format!("host {plain} --bot --headless --bind {address}"), 1, &is_taken);
         // This machine has no such address.
-        let ended = run(&format!("host {plain} --bot --headless --bind [2001:db8::1]:0"));
-        assert_eq!((ended.code, ended.stderr.lines().count()), (1, 1), "{ended:?}");
-        assert!(ended.stderr.contains("without IPv6 use 0.0.0.0:0"), "{ended:?}");
+        let elsewhere = format!("host {plain} --bot --headless --bind [2001:db8::1]:0");
+        refused(&elsewhere, 1, "without IPv6 use 0.0.0.0:0");
     }
 }

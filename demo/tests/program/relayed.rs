@@ -7,7 +7,7 @@ use serde_json::Value;
 use testudo_lockstep::service::code::JoinCode;
 
 use crate::network::Process;
-use crate::run::{run, wait_until};
+use crate::run::{refused, run, wait_until};
 
 /// A relay that does not outlive its test.
 pub(crate) struct Relay {
@@ -111,8 +111,7 @@ fn a_relay_carries_a_match_through_everything_and_lets_the_last_one_finish() {
     let (waiting, _, _) = open(&relay, 2, "--units 8 --turns 60 --seed 5");
     relay.process.signal("-TERM");
     relay.line("opens no more rooms");
-    let refused = run(&format!("host --relay {} --players 2 --bot --headless", relay.code));
-    assert_eq!((refused.code, refused.stderr.lines().count()), (1, 1), "{refused:?}");
+    refused(&format!("host --relay {} --players 2 --bot --headless", relay.code), 1, "");
     let (code, report) = waiting.end();
     let told = report["error"].as_str().expect("a sentence");
     assert!(code == 1 && told.starts_with("the relay "), "{report}");
@@ -133,9 +132,7 @@ fn a_relay_serves_the_page_and_says_where() {
     let served = folder.path().join("served");
     std::fs::create_dir_all(&served).expect("a folder");
     let root = served.display();
-    let without = run(&format!("relay --web 127.0.0.1:0 --web-root {root}"));
-    assert_eq!((without.code, without.stderr.lines().count()), (2, 1), "{without:?}");
-    assert!(without.stderr.contains("demo/web/build.sh"), "{without:?}");
+    refused(&format!("relay --web 127.0.0.1:0 --web-root {root}"), 2, "demo/web/build.sh");
     std::fs::write(served.join("index.html"), "the page").expect("a file");
     std::fs::write(folder.path().join("testudo-secret"), "not for the world").expect("a file");
     let mut relay = Relay::start(&format!("--web 127.0.0.1:0 --web-root {root}"));
@@ -206,9 +203,8 @@ fn a_relay_makes_a_new_certificate_before_the_old_one_expires() {
     let old = relay.code.clone();
     relay.code = relay.line("relay at ");
     assert_ne!(relay.code, old);
-    let refused = run(&format!("host --relay {old} --players 2 --bot --headless --no-replay"));
-    assert_eq!((refused.code, refused.stderr.lines().count()), (1, 1), "{refused:?}");
-    assert!(refused.stderr.contains("another server answered"), "{refused:?}");
+    let command = format!("host --relay {old} --players 2 --bot --headless --no-replay");
+    refused(&command, 1, "another server answered");
     assert_agreed([host, guest], 90);
 }
 
@@ -216,9 +212,7 @@ fn a_relay_makes_a_new_certificate_before_the_old_one_expires() {
 fn what_a_relay_cannot_do_is_said_in_one_line() {
     let taken = UdpSocket::bind("127.0.0.1:0").expect("a free port");
     let address = taken.local_addr().expect("bound");
-    let ended = run(&format!("relay --bind {address}"));
-    assert_eq!((ended.code, ended.stderr.lines().count()), (1, 1), "{ended:?}");
-    assert!(ended.stderr.contains(&address.to_string()), "{ended:?}");
+    refused(&format!("relay --bind {address}"), 1, &address.to_string());
     assert_eq!(run("relay --rooms-max 0").code, 2);
 
     let relay = Relay::start("--rooms-max 1");
@@ -226,12 +220,9 @@ fn what_a_relay_cannot_do_is_said_in_one_line() {
     let guess = JoinCode::new(known.addresses(), known.certificate_hash(), [1; 16]).expect("a code");
     let (_first, codes, _) = open(&relay, 2, "--units 3 --turns 9");
     for (code, part) in [(relay.code.clone(), "no free room"), (guess.to_string(), "opens no room")] {
-        let ended = run(&format!("host --relay {code} --players 2 --bot --headless"));
-        assert_eq!((ended.code, ended.stderr.lines().count()), (1, 1), "{part}: {ended:?}");
-        assert!(ended.stderr.contains(part), "{part}: {ended:?}");
+        refused(&format!("host --relay {code} --players 2 --bot --headless"), 1, part);
     }
-    let ended = run(&format!("join {guess} --bot --headless"));
-    assert_eq!((ended.code, ended.stderr.lines().count()), (1, 1), "{ended:?}");
+    refused(&format!("join {guess} --bot --headless"), 1, "");
     assert!(codes[0].parse::<JoinCode>().is_ok());
 }
 

@@ -56,3 +56,25 @@ pub(crate) fn run_json(arguments: &str, code: i32) -> Value {
     assert!(value.is_object(), "{arguments}: {value}");
     value
 }
+
+/// Runs the program, which has to refuse: with this exit code, and one line on standard error that contains `part`.
+#[track_caller]
+pub(crate) fn refused(arguments: &str, code: i32, part: &str) -> Ended {
+    let ended = run(arguments);
+    assert_eq!((ended.code, ended.stderr.lines().count()), (code, 1), "{arguments}: {ended:?}");
+    assert!(ended.stderr.contains(part), "{arguments}: {part} in {ended:?}");
+    ended
+}
+
+/// Runs the program with `--json`, which has to refuse with this exit code and an error that contains `part`.
+#[track_caller]
+pub(crate) fn refused_json(arguments: &str, code: i32, part: &str) {
+    let report = run_json(arguments, code);
+    assert!(report["error"].as_str().is_some_and(|error| error.contains(part)), "{arguments}: {report}");
+}
+
+/// The options for one damaged number.
+pub(crate) fn corrupt(turn: u32, player: u32, body: u32, field: &str, bit: u32) -> String {
+    let place = format!("--corrupt-turn {turn} --corrupt-player {player} --corrupt-body {body}");
+    format!("{place} --corrupt-field {field} --corrupt-bit {bit}")
+}

@@ -1,6 +1,6 @@
 //! Without a display, the content of a window runs headless.
 
-use crate::run::{program, run};
+use crate::run::{program, refused, run};
 
 /// The summary, and the message before it.
 fn told(arguments: &str, display: Option<&str>) -> (String, String) {
@@ -66,9 +66,8 @@ fn who_wants_no_window_is_not_told_that_there_is_none() {
 #[test]
 fn a_network_match_without_a_display_says_what_to_do() {
     for command in ["host", "host --bot", "join --plain 127.0.0.1:0", "join --plain 127.0.0.1:0 --bot"] {
-        let ended = run(command);
-        assert_eq!((ended.code, ended.stderr.lines().count()), (2, 1), "{command}: {ended:?}");
-        for part in ["no window", "neither DISPLAY nor WAYLAND_DISPLAY is set", "--bot --headless"] {
+        let ended = refused(command, 2, "no window");
+        for part in ["neither DISPLAY nor WAYLAND_DISPLAY is set", "--bot --headless"] {
             assert!(ended.stderr.contains(part), "{command}: {ended:?}");
         }
     }
@@ -77,9 +76,7 @@ fn a_network_match_without_a_display_says_what_to_do() {
 #[test]
 fn nobody_plays_without_a_window_and_without_a_bot() {
     for command in ["host --headless", "join --plain 127.0.0.1:0 --headless"] {
-        let ended = run(command);
-        assert_eq!((ended.code, ended.stderr.lines().count()), (2, 1), "{command}: {ended:?}");
-        assert!(ended.stderr.contains("--bot --headless"), "{command}: {ended:?}");
+        refused(command, 2, "--bot --headless");
     }
 }
 
