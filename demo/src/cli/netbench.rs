@@ -26,38 +26,13 @@ struct ConditionReport {
     latency_kind: &'static str,
     loss: f64,
     inputs: u32,
-    tcp: MeasuredReport,
-    udp: MeasuredReport,
+    tcp: Measured,
+    udp: Measured,
     udp_bytes_per_second: f64,
     optimum_late_fraction: f64,
     kernel_tcp_stalled_fraction: Option<f64>,
     /// The figure of the kernel's TCP, as text.
     kernel_tcp: &'static str,
-}
-
-#[derive(Debug, Serialize)]
-struct MeasuredReport {
-    late_fraction: f64,
-    stalled_fraction: f64,
-    hitches_per_minute: f64,
-    delivered_fraction: f64,
-    /// Null if nothing was delivered.
-    added_latency_ms_p50: Option<f64>,
-    added_latency_ms_p99: Option<f64>,
-}
-
-impl From<Measured> for MeasuredReport {
-    fn from(measured: Measured) -> Self {
-        let known = |value: f64| value.is_finite().then_some(value);
-        Self {
-            late_fraction: measured.late_fraction,
-            stalled_fraction: measured.stalled_fraction,
-            hitches_per_minute: measured.hitches_per_minute,
-            delivered_fraction: measured.delivered_fraction,
-            added_latency_ms_p50: known(measured.added_latency_ms_p50),
-            added_latency_ms_p99: known(measured.added_latency_ms_p99),
-        }
-    }
 }
 
 pub(crate) fn netbench(options: &NetbenchArgs, json: bool) -> Result<bool, Failed> {
@@ -91,8 +66,8 @@ fn report(row: &Row, inputs: u32) -> ConditionReport {
         },
         loss: f64::from(condition.loss_ppm) / 1e6,
         inputs,
-        tcp: row.tcp.into(),
-        udp: row.udp.into(),
+        tcp: row.tcp,
+        udp: row.udp,
         udp_bytes_per_second: row.udp_bytes_per_second,
         optimum_late_fraction: condition.optimum_late(),
         kernel_tcp_stalled_fraction: condition.kernel_stalled,

@@ -1,5 +1,6 @@
 //! What a receiver shows: each input is played 100 ms after its earliest possible arrival, at most four per picture.
 
+use serde::Serialize;
 use testudo_lockstep::{Duration, Instant};
 
 use crate::netbench::{DELAY, RATE};
@@ -15,8 +16,8 @@ pub(super) struct Trip {
     pub(super) usable: Option<Instant>,
 }
 
-/// The result at the receiver.
-#[derive(Clone, Copy, PartialEq, Debug)]
+/// The result at the receiver. In JSON, what is not finite is null.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub(crate) struct Measured {
     /// Share of inputs that had not arrived when they were due.
     pub(crate) late_fraction: f64,

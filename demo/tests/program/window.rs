@@ -1,6 +1,6 @@
 //! Without a display, the content of a window runs headless.
 
-use crate::run::{program, refused, run};
+use crate::run::{program, refused};
 
 /// The summary, and the message before it.
 fn told(arguments: &str, display: Option<&str>) -> (String, String) {

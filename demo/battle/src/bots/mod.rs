@@ -6,6 +6,7 @@
 
 use testudo_lockstep::{PlayerId, Turn};
 
+use crate::point::mean;
 use crate::{
     Area, BuildingLook, Command, Dice, Foe, Game, Order, OrderPoint, Point, Ranges, Selection, UNIT, squared,
 };
@@ -173,18 +174,8 @@ fn force(game: &Game, player: u8) -> Option<Force> {
     let at_home = squared(game.formation_half() + LOOSE);
     let whole = mean(game.places_of(player))?;
     let away = mean(game.places_of(player).filter(|place| home.distance_squared(*place) > at_home));
-    Some(away.filter(|away| away.count * 2 > whole.count).unwrap_or(whole))
-}
-
-fn mean(places: impl Iterator<Item = Point>) -> Option<Force> {
-    let (mut count, mut x, mut y) = (0_u32, 0_i64, 0_i64);
-    for place in places {
-        count += 1;
-        x += i64::from(place.x);
-        y += i64::from(place.y);
-    }
-    let part = |sum: i64| (sum / i64::from(count)) as i32;
-    (count > 0).then(|| Force { count, middle: Point { x: part(x), y: part(y) } })
+    let (count, middle) = away.filter(|away| away.0 * 2 > whole.0).unwrap_or(whole);
+    Some(Force { count, middle })
 }
 
 fn plan(level: Level, game: &Game, player: u8, force: Force) -> Plan {
@@ -251,8 +242,8 @@ fn somebody_comes(game: &Game, player: u8) -> bool {
 /// The middle of the enemies at the base, if there are many.
 fn raiders(game: &Game, player: u8, home: Point) -> Option<Point> {
     let near = enemies(game, player).flat_map(|enemy| game.places_of(enemy));
-    let raiders = mean(near.filter(|place| home.distance_squared(*place) <= squared(ALARM)))?;
-    (raiders.count * ALARM_PART >= game.setup().units).then_some(raiders.middle)
+    let (count, middle) = mean(near.filter(|place| home.distance_squared(*place) <= squared(ALARM)))?;
+    (count * ALARM_PART >= game.setup().units).then_some(middle)
 }
 
 /// The army with the nearest base that still has a building.
