@@ -3,28 +3,15 @@
 use testudo_physics::{BodyDef, BodyId, Fx, World, WorldDef};
 
 use crate::build::{Chance, add, at, circle, energy, milli, momentum, position, rect, velocity, world};
-use crate::frame::{RATES, Truth, about};
-
-/// Asks a truth with what is drawn from a seed.
-pub(crate) type Hearing = fn(&mut Truth, &mut Chance, u64);
+use crate::frame::{Listed, RATES, Truth, about, step};
 
 /// All truths of this file: law, source, hearing.
-pub(crate) const CHAINS: [(&str, &str, Hearing); 4] = [
+pub(crate) const CHAINS: [Listed; 4] = [
     ("a cradle with gaps passes its speed on", "conservation of momentum and energy", cradle),
     ("nobody in a row changes places", "bodies do not pass through each other", row),
     ("light bodies before a heavy one stay on its side", "bodies do not pass through each other", ram),
     ("thin sensors notice bodies that cross them", "geometry", thin_sensors),
 ];
-
-#[cfg(test)]
-fn hear(index: usize, seeds: std::ops::RangeInclusive<u64>) {
-    let (law, source, hearing) = CHAINS[index];
-    Truth::hear(law, source, seeds, hearing);
-}
-
-fn step(w: &mut World, fps: u32) {
-    w.step(fps).expect("in range");
-}
 
 /// Whether the bodies of a row still stand in this order along x.
 fn is_in_order(w: &World, row: &[BodyId]) -> bool {
@@ -63,7 +50,7 @@ fn cradle(truth: &mut Truth, chance: &mut Chance, seed: u64) {
 
 #[test]
 fn a_cradle_with_gaps_passes_its_speed_on() {
-    hear(0, 1..=40);
+    Truth::hear_listed(CHAINS[0], 1..=40);
 }
 
 /// Discs and boxes of different size, mass and restitution in a row, with gaps; some come fast, from either side. And what was drawn.
@@ -106,20 +93,20 @@ fn row(truth: &mut Truth, chance: &mut Chance, seed: u64) {
 
 #[test]
 fn nobody_in_a_row_changes_places() {
-    hear(1, 1..=60);
+    Truth::hear_listed(CHAINS[1], 1..=60);
 }
 
 /// Eight bodies meet at up to 64 units/s. After the last pass two of them still closed at 10 units/s, and one went through the other.
 #[test]
 fn who_is_struck_from_both_sides_at_once_crosses_nobody() {
-    hear(1, 900_003..=900_003);
+    Truth::hear_listed(CHAINS[1], 900_003..=900_003);
 }
 
 /// A light body that one behind it struck, and then a heavier one through that: only the first of the two strikes was seen, and it went through the
 /// next body.
 #[test]
 fn who_is_struck_twice_in_a_frame_crosses_nobody() {
-    hear(1, 910_146..=910_146);
+    Truth::hear_listed(CHAINS[1], 910_146..=910_146);
 }
 
 /// So many bodies in one place may be a pile-up. Then nobody looked for bodies that cross, wherever they were.
@@ -185,7 +172,7 @@ fn ram(truth: &mut Truth, chance: &mut Chance, seed: u64) {
 
 #[test]
 fn light_bodies_before_a_heavy_one_stay_on_its_side() {
-    hear(2, 1..=30);
+    Truth::hear_listed(CHAINS[2], 1..=30);
 }
 
 /// A body that flies, or is struck, crosses sensors of any thickness.
@@ -225,5 +212,5 @@ fn thin_sensors(truth: &mut Truth, chance: &mut Chance, seed: u64) {
 
 #[test]
 fn thin_sensors_notice_who_crosses_them() {
-    hear(3, 1..=40);
+    Truth::hear_listed(CHAINS[3], 1..=40);
 }

@@ -3,8 +3,7 @@
 use testudo_physics::{BodyDef, BodyId, Fx, Shape, Vec2, World, WorldDef};
 
 use crate::build::{Chance, add, at, circle, milli, position, raw, rect, velocity, world};
-use crate::frame::{RATES, Truth};
-use crate::solve::step;
+use crate::frame::{RATES, Truth, step};
 
 /// Seconds until the gate opens, and until the end.
 const TIMES: [u32; 2] = [10, 20];

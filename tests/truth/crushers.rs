@@ -4,23 +4,17 @@
 use testudo_physics::{BodyDef, BodyId, Fx, World, WorldDef};
 
 use crate::build::{Chance, ONE, add, at, circle, milli, overlap, position, rect, velocity, world};
-use crate::frame::{RATES, Truth};
+use crate::frame::{Listed, RATES, Truth, after_fall, step};
+use crate::masses::deepest;
 
 /// Seconds for which the crusher stays where it is, and after which all rests again when it has gone back.
 const SECONDS: [u32; 2] = [3, 15];
 
-/// Asks a truth with what is drawn from a seed.
-type Hearing = fn(&mut Truth, &mut Chance, u64);
-
 /// All truths of this file: law, source, hearing.
-pub(crate) const CRUSHERS: [(&str, &str, Hearing); 2] = [
+pub(crate) const CRUSHERS: [Listed; 2] = [
     ("a body that a crusher squeezes never changes the side of a wall", "walls never yield", crushed),
     ("a door drives through a crowd", "stated depths", door),
 ];
-
-fn step(w: &mut World, fps: u32) {
-    w.step(fps).expect("in range");
-}
 
 /// A closed chamber whose walls are two units thick, and a crusher in it.
 struct Press {
@@ -124,10 +118,7 @@ impl Press {
 
     /// The greatest depth in a wall.
     fn deepest(&self) -> Fx {
-        let body = |&id: &BodyId| self.world.body(id).expect("alive");
-        let depths =
-            self.bodies.iter().flat_map(|a| self.walls.iter().map(move |b| overlap(&body(a), &body(b))));
-        Fx::from_bits(depths.max().unwrap_or(0).max(0))
+        deepest(&self.world, &self.bodies, &self.walls)
     }
 
     fn rests(&self) -> bool {
@@ -182,42 +173,33 @@ fn crushed(truth: &mut Truth, chance: &mut Chance, seed: u64) {
     }
 }
 
-/// The speed after a fall, units per second, from thousandths.
-fn after_fall(gravity: i64, height: i64) -> Fx {
-    Fx::from_bits((2 * milli(gravity).to_bits() * milli(height).to_bits()).isqrt())
-}
-
 /// Walls two units thick let eight bodies through in eighty scenes, at up to 58 units/s; one scene never came to rest.
 #[test]
 fn who_is_squeezed_never_changes_the_side_of_a_wall() {
-    let (law, source, hearing) = CRUSHERS[0];
-    Truth::hear(law, source, 1..=8, hearing);
+    Truth::hear_listed(CRUSHERS[0], 1..=8);
 }
 
 /// A column that was pressed together from the floor to the ceiling, and has no room when the crusher is gone: its bodies overlap each other, but its springs
 /// pressed the uppermost one ever deeper into the ceiling.
 #[test]
 fn a_column_without_room_does_not_press_into_the_ceiling() {
-    let (law, source, hearing) = CRUSHERS[0];
-    Truth::hear(law, source, 900_016..=900_016, hearing);
+    Truth::hear_listed(CRUSHERS[0], 900_016..=900_016);
 }
 
 /// Rows that a crusher pressed together between two walls, without gravity, and that stayed too long for them: their ends were pressed into the walls, and
 /// each contact that was solved last sent its bodies to and fro.
 #[test]
 fn a_row_without_room_between_walls_comes_to_rest_before_them() {
-    let (law, source, hearing) = CRUSHERS[0];
     for seed in [910_102, 910_138, 910_145, 920_001, 920_015, 920_106, 920_127, 920_330] {
-        Truth::hear(law, source, seed..=seed, hearing);
+        Truth::hear_listed(CRUSHERS[0], seed..=seed);
     }
 }
 
 /// Crushers at up to 5 units/s that threw somebody at up to 27 units/s: what squeezes from two sides gave speed along the wall.
 #[test]
 fn who_is_squeezed_is_not_thrown() {
-    let (law, source, hearing) = CRUSHERS[0];
     for seed in [920_078, 920_172, 920_316, 940_085, 940_620, 941_046, 941_222] {
-        Truth::hear(law, source, seed..=seed, hearing);
+        Truth::hear_listed(CRUSHERS[0], seed..=seed);
     }
 }
 
@@ -251,6 +233,5 @@ fn door(truth: &mut Truth, chance: &mut Chance, seed: u64) {
 
 #[test]
 fn a_door_drives_through_a_crowd() {
-    let (law, source, hearing) = CRUSHERS[1];
-    Truth::hear(law, source, 1..=6, hearing);
+    Truth::hear_listed(CRUSHERS[1], 1..=6);
 }

@@ -3,8 +3,7 @@
 use testudo_physics::{BodyDef, BodyId, Fx, Vec2, World, WorldDef};
 
 use crate::build::{ONE, add, at, circle, milli, position, rect, velocity, world};
-use crate::frame::{Truth, about};
-use crate::solve::step;
+use crate::frame::{Truth, about, step};
 
 /// Five discs side by side in a gap of a wall, and forty that run against them from below. Returns the five and the forty.
 fn gap(w: &mut World, rank: i8) -> (Vec<BodyId>, Vec<BodyId>) {

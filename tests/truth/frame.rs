@@ -4,12 +4,18 @@ use std::fmt::Display;
 use std::ops::RangeInclusive;
 use testudo_tests::cases::cases;
 
-use testudo_physics::Fx;
+use testudo_physics::{Fx, World};
 
-use crate::build::Chance;
+use crate::build::{Chance, milli};
 
 /// Frames per second at which a truth is asked.
 pub(crate) const RATES: [u32; 5] = [10, 20, 30, 60, 144];
+
+/// Asks a truth with what is drawn from a seed.
+pub(crate) type Hearing = fn(&mut Truth, &mut Chance, u64);
+
+/// A truth in a list: law, source, hearing.
+pub(crate) type Listed = (&'static str, &'static str, Hearing);
 
 /// One truth on trial. All cases are heard before it fails, each failing one on a line of its own.
 pub(crate) struct Truth {
@@ -34,6 +40,11 @@ impl Truth {
         assert!(truth.cases > 0, "{law}: no case was heard");
         let failed = truth.failures.len();
         assert!(failed == 0, "{failed} of {} cases failed:\n{}", truth.cases, truth.failures.join("\n"));
+    }
+
+    /// Hears one of a list.
+    pub(crate) fn hear_listed((law, source, hearing): Listed, seeds: RangeInclusive<u64>) {
+        Self::hear(law, source, seeds, hearing);
     }
 
     /// Hears it for each of the seeds at each of [`RATES`], one after the other with the same source of chance.
@@ -67,6 +78,16 @@ impl Truth {
             self.failures.push(format!("{} ({}): seen {seen}; {case}", self.law, self.source));
         }
     }
+}
+
+/// Steps without looking at the whole state each time.
+pub(crate) fn step(w: &mut World, fps: u32) {
+    w.step(fps).expect("in range");
+}
+
+/// The speed after a fall, units per second, from thousandths.
+pub(crate) fn after_fall(gravity: i64, height: i64) -> Fx {
+    Fx::from_bits((2 * milli(gravity).to_bits() * milli(height).to_bits()).isqrt())
 }
 
 /// The range around `centre`.

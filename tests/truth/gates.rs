@@ -3,8 +3,7 @@
 use testudo_physics::{BodyDef, BodyId, ChainDef, Filter, Vec2, World, WorldDef};
 
 use crate::build::{Chance, add, at, circle, milli, position, rect, velocity, world};
-use crate::frame::Truth;
-use crate::solve::step;
+use crate::frame::{Truth, step};
 
 /// How a gate is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,13 +6,10 @@
 use testudo_physics::{BodyDef, BodyId, Fx, World, WorldDef};
 
 use crate::build::{Chance, add, at, circle, milli, overlap, position, raw, rect, world};
-use crate::frame::{RATES, Truth, about};
-
-/// Asks a truth with what is drawn from a seed.
-type Hearing = fn(&mut Truth, &mut Chance, u64);
+use crate::frame::{Listed, RATES, Truth, about};
 
 /// All truths of this file: law, source, hearing.
-pub(crate) const MASSES: [(&str, &str, Hearing); 8] = [
+pub(crate) const MASSES: [Listed; 8] = [
     ("a body that a heavy one strikes stays before its wall", "walls do not yield", struck),
     (
         "a heap of masses 1:100 follows gravity that turns every second",
@@ -30,12 +27,6 @@ pub(crate) const MASSES: [(&str, &str, Hearing); 8] = [
     ("a body that slides slowly beside a heavy tower does not fall asleep", "nothing brakes it", sliding),
     ("a body that falls slowly along a wall does not stop in mid-air", "free fall", falling),
 ];
-
-#[cfg(test)]
-fn hear(index: usize, seeds: std::ops::RangeInclusive<u64>) {
-    let (law, source, hearing) = MASSES[index];
-    Truth::hear(law, source, seeds, hearing);
-}
 
 /// A disc or a box of at most this half extent, thousandths, whose mass is between 1 and `most`; light ones are as frequent as heavy ones.
 fn any(chance: &mut Chance, half: i64, most: i64) -> BodyDef {
@@ -115,7 +106,7 @@ fn struck(truth: &mut Truth, chance: &mut Chance, seed: u64) {
 
 #[test]
 fn who_is_struck_by_a_heavy_body_stays_before_its_wall() {
-    hear(0, 1..=20);
+    Truth::hear_listed(MASSES[0], 1..=20);
 }
 
 fn turning(truth: &mut Truth, chance: &mut Chance, seed: u64) {
@@ -149,7 +140,7 @@ fn turning(truth: &mut Truth, chance: &mut Chance, seed: u64) {
 
 #[test]
 fn a_heap_of_masses_1_to_100_follows_gravity_that_turns_every_second() {
-    hear(1, 1..=6);
+    Truth::hear_listed(MASSES[1], 1..=6);
 }
 
 fn lift(truth: &mut Truth, chance: &mut Chance, seed: u64) {
@@ -184,7 +175,7 @@ fn lift(truth: &mut Truth, chance: &mut Chance, seed: u64) {
 
 #[test]
 fn a_heap_of_masses_1_to_100_rides_on_a_lift() {
-    hear(2, 1..=6);
+    Truth::hear_listed(MASSES[2], 1..=6);
 }
 
 /// Setters place bodies of a heap into the middle of others.
@@ -213,7 +204,7 @@ fn teleported(truth: &mut Truth, chance: &mut Chance, seed: u64) {
 
 #[test]
 fn a_heap_into_which_bodies_are_teleported_stays_between_its_walls() {
-    hear(3, 1..=6);
+    Truth::hear_listed(MASSES[3], 1..=6);
 }
 
 /// A heavy body on a light one, alone, or beside a light and a far heavier body that are awake or asleep and do not touch them.
@@ -247,7 +238,7 @@ fn beside(truth: &mut Truth, chance: &mut Chance, seed: u64) {
 
 #[test]
 fn who_stands_beside_a_heap_without_touching_it_does_not_change_how_it_lies() {
-    hear(4, 1..=6);
+    Truth::hear_listed(MASSES[4], 1..=6);
 }
 
 /// Heavy bodies on a light one, among light bodies that stand so close that some are within the margin of a contact only while the tower is high.
@@ -285,9 +276,9 @@ fn tower(truth: &mut Truth, chance: &mut Chance, seed: u64) {
 
 #[test]
 fn a_heavy_tower_on_a_light_body_rests_beside_a_heap() {
-    hear(5, 1..=20);
+    Truth::hear_listed(MASSES[5], 1..=20);
     // Hopped for ever at 10 frames per second while small groups had rigid contacts and large ones springs.
-    hear(5, 700_124..=700_124);
+    Truth::hear_listed(MASSES[5], 700_124..=700_124);
 }
 
 /// Where masses differ much, a body that shakes falls asleep by its position. A body that slides has another position in time.
@@ -312,7 +303,7 @@ fn sliding(truth: &mut Truth, chance: &mut Chance, seed: u64) {
 
 #[test]
 fn who_slides_slowly_beside_a_heavy_tower_does_not_fall_asleep() {
-    hear(6, 1..=10);
+    Truth::hear_listed(MASSES[6], 1..=10);
 }
 
 /// A body goes up slowly along a wall without friction, and down again, where a heavy tower stands elsewhere.
@@ -343,5 +334,5 @@ fn falling(truth: &mut Truth, chance: &mut Chance, seed: u64) {
 
 #[test]
 fn who_falls_slowly_along_a_wall_does_not_stop_in_mid_air() {
-    hear(7, 1..=40);
+    Truth::hear_listed(MASSES[7], 1..=40);
 }

@@ -3,8 +3,7 @@
 use testudo_physics::{BodyDef, BodyError, Fx, IGNORED_PAIRS_MAX, Vec2, WorldDef};
 
 use crate::build::{Chance, add, at, circle, milli, position, rect, velocity, world};
-use crate::frame::{Truth, about};
-use crate::solve::step;
+use crate::frame::{Truth, about, step};
 
 #[test]
 fn ignored_pairs_pass_through_each_other_to_the_bit() {

@@ -3,7 +3,7 @@
 use testudo_physics::{BodyDef, BodyId, Fx, Vec2, World, WorldDef};
 
 use crate::build::{ONE, add, at, circle, energy, milli, momentum, position, rect, run, velocity, world};
-use crate::frame::{RATES, Truth, about};
+use crate::frame::{RATES, Truth, about, step};
 
 /// Four walls around a square of this half extent, thousandths.
 pub(crate) fn add_walls(w: &mut World, half: i64, like: impl Fn(BodyDef) -> BodyDef) {
@@ -13,11 +13,6 @@ pub(crate) fn add_walls(w: &mut World, half: i64, like: impl Fn(BodyDef) -> Body
     {
         add(w, like(BodyDef::static_body(rect(hx, hy)).position(at(x, y))));
     }
-}
-
-/// Steps without looking at the whole state each time.
-pub(crate) fn step(w: &mut World, fps: u32) {
-    w.step(fps).expect("in range");
 }
 
 /// The part of `whole` that `part` is.

@@ -3,8 +3,8 @@
 use testudo_physics::{BodyDef, BodyKind, Fx, Vec2, World, WorldDef};
 
 use crate::build::{Chance, add, at, circle, deepest_overlap, milli, momentum, position, raw, rect, world};
-use crate::frame::{RATES, Truth};
-use crate::solve::{add_walls, step};
+use crate::frame::{RATES, Truth, step};
+use crate::solve::add_walls;
 
 fn upright() -> World {
     world(WorldDef::new().gravity(Vec2::from_ints(0, -10)))

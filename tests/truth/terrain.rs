@@ -4,8 +4,7 @@ use testudo_physics::{BodyDef, BodyId, ChainDef, Fx, PolygonDef, Shape, Vec2, Wo
 use testudo_tests::cases::share;
 
 use crate::build::{Chance, ONE, add, at, circle, energy, milli, position, raw, rect, velocity, world};
-use crate::frame::{Truth, about};
-use crate::solve::step;
+use crate::frame::{Truth, about, step};
 use crate::terrain_tools::{Outline, ROUNDING, apart, polygon};
 
 /// Directions whose sine and cosine are ratios of integers: `[x, y, length]`.

@@ -8,14 +8,11 @@ use testudo_physics::{
 };
 
 use crate::build::{Chance, ONE, add, at, circle, milli, overlap, position, raw, rect, velocity, world};
-use crate::frame::{RATES, Truth, about};
+use crate::frame::{Listed, RATES, Truth, about, after_fall, step};
 use crate::masses::deepest;
 
-/// Asks a truth with what is drawn from a seed.
-type Hearing = fn(&mut Truth, &mut Chance, u64);
-
 /// All truths of this file: law, source, hearing.
-pub(crate) const UNUSUAL: [(&str, &str, Hearing); 12] = [
+pub(crate) const UNUSUAL: [Listed; 12] = [
     ("a platform that reverses takes its load along", "Coulomb's law", platform),
     ("sizes of 1:50 stay on hills and come to rest", "nobody is below the ground", sizes),
     ("sensors know who was teleported", "overlaps by brute force", teleports),
@@ -29,16 +26,6 @@ pub(crate) const UNUSUAL: [(&str, &str, Hearing); 12] = [
     ("wide bodies rest on peaks and slopes", "statics", wide),
     ("a body with a rank presses none into a wall", "walls have the highest rank", pressed),
 ];
-
-#[cfg(test)]
-fn hear(index: usize, seeds: std::ops::RangeInclusive<u64>) {
-    let (law, source, hearing) = UNUSUAL[index];
-    Truth::hear(law, source, seeds, hearing);
-}
-
-fn step(w: &mut World, fps: u32) {
-    w.step(fps).expect("in range");
-}
 
 /// Steps until all sleep, at most so many seconds; how many seconds it took.
 fn rest(w: &mut World, fps: u32, seconds: u32) -> Option<u32> {
@@ -58,11 +45,6 @@ fn speed(w: &World, id: BodyId) -> Fx {
 
 fn fastest(w: &World, ids: &[BodyId]) -> Fx {
     ids.iter().map(|&id| speed(w, id)).max().unwrap_or(Fx::ZERO)
-}
-
-/// The speed after a fall, units per second, from thousandths.
-fn after_fall(gravity: i64, height: i64) -> Fx {
-    Fx::from_bits((2 * milli(gravity).to_bits() * milli(height).to_bits()).isqrt())
 }
 
 /// A disc or a box, both no larger than `half`.
@@ -121,7 +103,7 @@ fn platform(truth: &mut Truth, chance: &mut Chance, seed: u64) {
 
 #[test]
 fn a_platform_that_reverses_takes_its_load_along() {
-    hear(0, 1..=6);
+    Truth::hear_listed(UNUSUAL[0], 1..=6);
 }
 
 /// Hills between two walls, and the points of their chain.
@@ -185,7 +167,7 @@ fn sizes(truth: &mut Truth, chance: &mut Chance, seed: u64) {
 
 #[test]
 fn sizes_of_one_to_fifty_stay_on_hills_and_come_to_rest() {
-    hear(1, 1..=3);
+    Truth::hear_listed(UNUSUAL[1], 1..=3);
 }
 
 /// A box that covers more than one segment lies on a peak and on a slope at the same time.
@@ -198,7 +180,7 @@ fn wide(truth: &mut Truth, chance: &mut Chance, seed: u64) {
 
 #[test]
 fn wide_bodies_rest_on_peaks_and_slopes() {
-    hear(10, 1..=20);
+    Truth::hear_listed(UNUSUAL[10], 1..=20);
 }
 
 fn teleports(truth: &mut Truth, chance: &mut Chance, seed: u64) {
@@ -264,7 +246,7 @@ fn teleports(truth: &mut Truth, chance: &mut Chance, seed: u64) {
 
 #[test]
 fn sensors_know_who_was_teleported() {
-    hear(2, 1..=6);
+    Truth::hear_listed(UNUSUAL[2], 1..=6);
 }
 
 /// A world whose lower edge is the floor: there are no walls.
@@ -310,7 +292,7 @@ fn edge(truth: &mut Truth, chance: &mut Chance, seed: u64) {
 
 #[test]
 fn the_worlds_edge_holds_a_heap_and_gives_it_no_energy() {
-    hear(3, 1..=4);
+    Truth::hear_listed(UNUSUAL[3], 1..=4);
 }
 
 /// A small scene with its origin at `origin`, whole units, and its state relative to it after three seconds.
@@ -349,7 +331,7 @@ fn translated(truth: &mut Truth, chance: &mut Chance, seed: u64) {
 
 #[test]
 fn the_place_of_a_scene_changes_nothing() {
-    hear(4, 1..=10);
+    Truth::hear_listed(UNUSUAL[4], 1..=10);
 }
 
 fn turning(truth: &mut Truth, chance: &mut Chance, seed: u64) {
@@ -392,7 +374,7 @@ fn turning(truth: &mut Truth, chance: &mut Chance, seed: u64) {
 
 #[test]
 fn a_heap_follows_gravity_that_turns() {
-    hear(5, 1..=4);
+    Truth::hear_listed(UNUSUAL[5], 1..=4);
 }
 
 fn ranks(truth: &mut Truth, chance: &mut Chance, seed: u64) {
@@ -426,7 +408,7 @@ fn ranks(truth: &mut Truth, chance: &mut Chance, seed: u64) {
 
 #[test]
 fn a_heap_of_all_ranks_stays_between_walls() {
-    hear(6, 1..=4);
+    Truth::hear_listed(UNUSUAL[6], 1..=4);
 }
 
 /// Level ground whose surface is at `height`.
@@ -482,7 +464,7 @@ fn replaced(truth: &mut Truth, chance: &mut Chance, seed: u64) {
 
 #[test]
 fn who_slept_on_terrain_lies_on_what_replaced_it() {
-    hear(7, 1..=5);
+    Truth::hear_listed(UNUSUAL[7], 1..=5);
 }
 
 /// Calls that set what is set already. A velocity other than zero wakes a body, whatever it has been.
@@ -556,7 +538,7 @@ fn idle_calls(truth: &mut Truth, chance: &mut Chance, seed: u64) {
 
 #[test]
 fn calls_that_change_nothing_change_no_bit() {
-    hear(8, 1..=5);
+    Truth::hear_listed(UNUSUAL[8], 1..=5);
 }
 
 fn limits(truth: &mut Truth, chance: &mut Chance, seed: u64) {
@@ -595,7 +577,7 @@ fn limits(truth: &mut Truth, chance: &mut Chance, seed: u64) {
 
 #[test]
 fn nobody_is_faster_than_its_limit() {
-    hear(9, 1..=5);
+    Truth::hear_listed(UNUSUAL[9], 1..=5);
 }
 
 /// A body of higher rank marches against others that stand at a wall.
@@ -629,5 +611,5 @@ fn pressed(truth: &mut Truth, chance: &mut Chance, seed: u64) {
 
 #[test]
 fn who_has_a_rank_presses_nobody_into_a_wall() {
-    hear(11, 1..=20);
+    Truth::hear_listed(UNUSUAL[11], 1..=20);
 }

@@ -2,17 +2,15 @@
 
 use testudo_physics::{BodyDef, BodyId, Fx, Shape, World, WorldDef};
 
-use crate::build::{Chance, add, at, circle, milli, overlap, raw, rect, world};
-use crate::frame::{RATES, Truth};
+use crate::build::{Chance, add, at, circle, milli, raw, rect, world};
+use crate::frame::{Listed, RATES, Truth};
+use crate::masses::deepest;
 
 /// Seconds after which all rests.
 const REST: u32 = 15;
 
-/// Asks a truth with what is drawn from a seed.
-type Hearing = fn(&mut Truth, &mut Chance, u64);
-
 /// All truths of this file: law, source, hearing.
-pub(crate) const WEDGED: [(&str, &str, Hearing); 1] =
+pub(crate) const WEDGED: [Listed; 1] =
     [("a body on a wedged body comes to rest", "statics", lies_on_the_wedged)];
 
 /// A chamber with a shelf, bodies wedged between the shelf and the floor, and others that fall on them.
@@ -71,10 +69,7 @@ impl Cellar {
     }
 
     fn deepest(&self) -> Fx {
-        let body = |&id: &BodyId| self.world.body(id).expect("alive");
-        let depths =
-            self.heap.iter().flat_map(|a| self.walls.iter().map(move |b| overlap(&body(a), &body(b))));
-        Fx::from_bits(depths.max().unwrap_or(0).max(0))
+        deepest(&self.world, &self.heap, &self.walls)
     }
 }
 
@@ -100,16 +95,14 @@ fn lies_on_the_wedged(truth: &mut Truth, chance: &mut Chance, seed: u64) {
 
 #[test]
 fn who_lies_on_a_wedged_body_comes_to_rest() {
-    let (law, source, hearing) = WEDGED[0];
-    Truth::hear(law, source, 1..=8, hearing);
+    Truth::hear_listed(WEDGED[0], 1..=8);
 }
 
 /// The springs of the two walls gave the wedged body a speed in each pass, which the walls took back after the last one. What lay on it was solved against
 /// that speed, and hovered for ever.
 #[test]
 fn who_lies_on_a_wedged_body_does_not_hover() {
-    let (law, source, hearing) = WEDGED[0];
     for seed in [23, 71, 87, 100, 314, 339, 383, 400, 456, 558, 670, 774, 781, 787, 826, 872] {
-        Truth::hear(law, source, seed..=seed, hearing);
+        Truth::hear_listed(WEDGED[0], seed..=seed);
     }
 }
