@@ -1,6 +1,6 @@
 //! Faults: divergence, hostile and damaged packets, full queues.
 
-use crate::play::Play as _;
+use crate::play::{Play as _, events_of};
 use crate::replays::{SIM_VERSION, header};
 use crate::toy::{Order, Toy, game_match, terrible, toy_match};
 use testudo_lockstep::packet::{Packet, PayloadFormat};
@@ -10,10 +10,6 @@ use testudo_lockstep::{
     BitWriter, Driver, Event, Failure, Identity, Instant, PeerId, PlayerId, Session, SessionConfig,
     SessionPhase, SubmitError, Topology, Turn,
 };
-
-fn events_of<S: testudo_lockstep::Simulation>(driver: &mut Driver<S>) -> Vec<Event> {
-    std::iter::from_fn(|| driver.session_mut().poll_event()).collect()
-}
 
 #[test]
 fn a_divergence_names_turn_and_player_on_every_peer() {

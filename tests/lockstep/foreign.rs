@@ -6,6 +6,7 @@ use testudo_lockstep::{
     Instant, PeerId, PlayerId, Session, SessionConfig, SessionPhase, Simulation, SubmitError, Topology,
 };
 
+use crate::play::introduce;
 use crate::toy::{Order, Toy};
 
 /// The toy, which gets its orders as bits.
@@ -121,15 +122,7 @@ fn another_longest_action_is_another_game() {
         Session::of_format(config.clone(), Identity::Player(PlayerId(0)), ActionFormat::fixed(32), now);
     let mut host = host.unwrap();
     let mut guest = Session::<Order>::join(config.clone(), PlayerId(1), PeerId(0), now).unwrap();
-    let mut packet = Vec::new();
-    for _ in 0..4 {
-        while guest.poll_transmit(now, &mut packet).is_some() {
-            host.handle_packet(now, PeerId(1), &packet);
-        }
-        while host.poll_transmit(now, &mut packet).is_some() {
-            guest.handle_packet(now, PeerId(0), &packet);
-        }
-    }
+    introduce(&mut host, &mut guest, PeerId(1), now);
     assert!(matches!(guest.phase(), SessionPhase::Failed(_)), "{:?}", guest.phase());
     let relay = config.topology(Topology::Relay);
     assert!(Session::of_format(relay.clone(), Identity::Relay, ActionFormat::fixed(0), now).is_err());

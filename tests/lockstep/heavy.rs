@@ -2,10 +2,9 @@
 
 use testudo_lockstep::state::{self, State, StateError, Visit};
 use testudo_lockstep::testing::{Heavy, TrialFault};
-use testudo_lockstep::{
-    Action, BitReader, BitWriter, DecodeError, Driver, Instant, PlayerId, Session, SessionConfig, Simulation,
-    Turn,
-};
+use testudo_lockstep::{Driver, Instant, PlayerId, Session, SessionConfig, Simulation, Turn};
+
+use crate::toy::Keys;
 
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Fault {
@@ -20,20 +19,8 @@ enum Fault {
     RefusesItsOwn,
 }
 
-#[derive(Clone, Debug)]
-struct Dig(u8);
-
-impl Action for Dig {
-    const MAX_BITS: u32 = 8;
-
-    fn encode(&self, out: &mut BitWriter) {
-        out.write_bits(self.0.into(), 8);
-    }
-
-    fn decode(input: &mut BitReader<'_>) -> Result<Self, DecodeError> {
-        Ok(Self(input.read_bits(8)? as u8))
-    }
-}
+/// How much is dug.
+type Dig = Keys<8>;
 
 #[derive(Clone, Debug)]
 struct Mine {
@@ -100,7 +87,7 @@ fn play(game: Heavy<Mine>) -> Heavy<Mine> {
     while !driver.session().is_over() {
         driver.advance_with(now, |turn, _, session| {
             if [0, 2].contains(&turn.0) {
-                session.submit(&Dig(5)).expect("room for an order");
+                session.submit(&Keys(5)).expect("room for an order");
             }
         });
         now += testudo_lockstep::Duration::from_millis(10);

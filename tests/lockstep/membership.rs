@@ -1,6 +1,6 @@
 //! Players who leave, fall silent, pause or sleep: the others agree on the turn, and no order is lost or runs twice.
 
-use crate::play::{Play as _, SEED};
+use crate::play::{Play as _, SEED, events_of};
 use crate::toy::{Order, Toy, bot, latency, terrible, toy_match};
 use testudo_lockstep::simnet::LinkConfig;
 use testudo_lockstep::{
@@ -11,10 +11,6 @@ use testudo_tests::cases::share;
 
 pub(crate) fn config(players: u8, topology: Topology) -> SessionConfig {
     SessionConfig::new(players).simulated().turns(150).topology(topology).drop_after(Duration::from_secs(4))
-}
-
-fn events_of(driver: &mut Driver<Toy>) -> Vec<Event> {
-    std::iter::from_fn(|| driver.session_mut().poll_event()).collect()
 }
 
 /// All survivors have finished with the same log, with the same orders of the player who is gone.

@@ -2,8 +2,8 @@
 
 use crate::toy::{Order, Toy, bot};
 use testudo_lockstep::{
-    Driver, Duration, Event, Instant, PeerId, Session, SessionPhase, Simulation, SubmitError, Turn,
-    VirtualMatch,
+    AnySession, Driver, Duration, Event, Instant, PeerId, Session, SessionPhase, Simulation, SubmitError,
+    Turn, VirtualMatch,
 };
 
 /// The bots' seed.
@@ -41,6 +41,24 @@ pub(crate) fn exchange(drivers: &mut [Driver<Toy>], now: Instant) {
             driver.session_mut().handle_packet(now, PeerId(from), &packet);
         }
     }
+}
+
+/// The handshake of a guest behind the link `peer` of the host, as far as it goes at one point of time; the host is behind 0.
+pub(crate) fn introduce(host: &mut AnySession, guest: &mut AnySession, peer: PeerId, now: Instant) {
+    let mut packet = Vec::new();
+    for _ in 0..4 {
+        while guest.poll_transmit(now, &mut packet).is_some() {
+            host.handle_packet(now, peer, &packet);
+        }
+        while host.poll_transmit(now, &mut packet).is_some() {
+            guest.handle_packet(now, PeerId(0), &packet);
+        }
+    }
+}
+
+/// What a peer was told since the last call.
+pub(crate) fn events_of<S: Simulation>(driver: &mut Driver<S>) -> Vec<Event> {
+    std::iter::from_fn(|| driver.session_mut().poll_event()).collect()
 }
 
 /// Whether somebody is said to have lied or to differ. Nobody honest ever is.

@@ -1,6 +1,6 @@
 //! A match is saved at a turn on which all peers agree, and resumes from there as if it had never stopped.
 
-use crate::play::{Play as _, give_order};
+use crate::play::{Play as _, events_of, give_order, introduce};
 use std::collections::BTreeMap;
 
 use crate::joining;
@@ -55,7 +55,7 @@ pub(crate) fn the_save(game: &mut VirtualMatch<Toy>) -> (SavedMatch, Toy) {
         assert_eq!(turn, saved.turn().0);
         assert_eq!(toy.checksum(), saved.checksum());
         assert_eq!(SavedMatch::from_bytes(&saved.to_bytes()), Ok(saved.clone()));
-        let told: Vec<Event> = std::iter::from_fn(|| driver.session_mut().poll_event()).collect();
+        let told = events_of(driver);
         assert!(told.iter().any(|event| *event == Event::Saved { turn: saved.turn() }), "{told:?}");
         assert!(!told.iter().any(|event| matches!(event, Event::Desync(_))), "{told:?}");
         if let Some((other, state)) = &first {
@@ -278,16 +278,7 @@ fn peers_with_different_saves_refuse_each_other() {
     let mut host = Session::<Order>::host(config.clone().resume(early.clone()), now).unwrap();
     let mut client =
         Session::<Order>::join(config.clone().resume(late), PlayerId(1), PeerId(0), now).unwrap();
-    let mut packet = Vec::new();
-    // The hello, the challenge, the hello again, the refusal.
-    for _ in 0..2 {
-        while client.poll_transmit(now, &mut packet).is_some() {
-            host.handle_packet(now, PeerId(1), &packet);
-        }
-        while host.poll_transmit(now, &mut packet).is_some() {
-            client.handle_packet(now, PeerId(0), &packet);
-        }
-    }
+    introduce(&mut host, &mut client, PeerId(1), now);
     assert!(matches!(client.phase(), SessionPhase::Failed(Failure::Refused(Refusal::Config { .. }))));
     let other = config.content_hash(9).resume(early);
     assert_eq!(Session::<Order>::host(other, now).unwrap_err(), ConfigError::OtherMatch);
@@ -311,15 +302,8 @@ fn who_brings_a_save_plays_no_other_one() {
         let mut host = Session::<Order>::host(settings.clone().resume(own.clone()), now).unwrap();
         let config = if brings { settings.clone().resume(own.clone()) } else { settings.clone() };
         let mut guest = Session::<Order>::join(config, PlayerId(1), PeerId(0), now).unwrap();
+        introduce(&mut host, &mut guest, PeerId(1), now);
         let mut packet = Vec::new();
-        for _ in 0..3 {
-            while guest.poll_transmit(now, &mut packet).is_some() {
-                host.handle_packet(now, PeerId(1), &packet);
-            }
-            while host.poll_transmit(now, &mut packet).is_some() {
-                guest.handle_packet(now, PeerId(0), &packet);
-            }
-        }
         let (key, saved) = (guest.packet_key(PeerId(0)).unwrap(), other.to_bytes());
         let all = [&[0; 2][..], &(saved.len() as u32).to_le_bytes(), &saved, b"another state"].concat();
         let (turn, hash) = (other.turn().0, u64::from_le_bytes(xxhash(&all)));
@@ -361,8 +345,7 @@ fn a_save_that_nobody_has_paused_is_not_paused() {
         for (bit, is_set) in (first..).zip([false, false, false, false, true]) {
             changed[bit / 8] = changed[bit / 8] & !(1 << (bit % 8)) | u8::from(is_set) << (bit % 8);
         }
-        let hash = xxhash(&changed[..body]);
-        changed[body..].copy_from_slice(&hash);
+        reseal(&mut changed);
         let Ok(changed) = SavedMatch::from_bytes(&changed) else { continue };
         if format!("{changed:?}").contains("paused: true, paused_by: None") {
             assert_eq!(resumes(changed).unwrap_err(), ConfigError::UnsoundSave);
@@ -396,8 +379,7 @@ fn a_changed_save_contradicts_the_one_that_a_guest_has_kept() {
     for bit in 0..body * 8 {
         let mut forged = bytes.clone();
         forged[bit / 8] ^= 1 << (bit % 8);
-        let hash = xxhash(&forged[..body]);
-        forged[body..].copy_from_slice(&hash);
+        reseal(&mut forged);
         let Ok(forged) = SavedMatch::from_bytes(&forged) else { continue };
         let is_of_this = (forged.origin(), forged.turn()) == (saves[1].origin(), saves[1].turn());
         assert_eq!(forged.contradicts(&saves[1]), is_of_this, "{bit}");
@@ -422,9 +404,7 @@ fn a_damaged_save_is_an_error() {
         damaged[bit / 8] ^= 1 << (bit % 8);
         assert!(SavedMatch::from_bytes(&damaged).is_err(), "{bit}");
         // With a valid hash: any error, or a saved match with the same bytes. A session accepts or refuses it, nothing else.
-        let body = damaged.len() - 8;
-        let hash = xxhash(&damaged[..body]);
-        damaged[body..].copy_from_slice(&hash);
+        reseal(&mut damaged);
         if let Ok(forged) = SavedMatch::from_bytes(&damaged) {
             assert_eq!(forged.to_bytes(), damaged, "{bit}");
             let _ = Session::<Order>::host(config.clone().resume(forged), Instant::ZERO);
@@ -432,10 +412,14 @@ fn a_damaged_save_is_an_error() {
     }
     let mut other = bytes;
     other[0] ^= 1;
-    let body = other.len() - 8;
-    let hash = xxhash(&other[..body]);
-    other[body..].copy_from_slice(&hash);
+    reseal(&mut other);
     assert!(matches!(SavedMatch::from_bytes(&other), Err(SavedMatchError::Version { .. })));
+}
+
+/// Makes the hash at the end of a save valid.
+fn reseal(bytes: &mut [u8]) {
+    let (body, hash) = bytes.split_at_mut(bytes.len() - 8);
+    hash.copy_from_slice(&xxhash(body));
 }
 
 fn xxhash(bytes: &[u8]) -> [u8; 8] {
@@ -603,8 +587,7 @@ fn a_player_who_was_away_in_the_save_comes_back_after_the_start() {
     assert_eq!(phase(late), SessionPhase::Finished);
     let [whole, toy] = [PeerId(0), late].map(|peer| second.toy(peer.0 as usize));
     assert_eq!((toy.history, toy.frames), (whole.history, whole.frames));
-    let told = std::iter::from_fn(|| second.session_mut(0).poll_event());
-    assert!(told.into_iter().any(|event| matches!(event, Event::PlayerReturned { .. })));
+    assert!(second.events(0).into_iter().any(|event| matches!(event, Event::PlayerReturned { .. })));
 }
 
 #[test]

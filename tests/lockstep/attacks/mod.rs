@@ -20,7 +20,7 @@ mod watchers;
 mod weather;
 
 use crate::joining::step;
-use crate::play::Play as _;
+use crate::play::{Play as _, introduce};
 use crate::toy::{Order, Toy, latency, toy_match};
 use testudo_lockstep::packet::{
     Bye, Echo, Hello, Lobby, Packet, PayloadFormat, Segment, TurnsPacket, Welcome,
@@ -67,19 +67,6 @@ pub(crate) fn play_watched(
             session.handle_packet(now, PeerId(from), &bytes);
         }
         step(game);
-    }
-}
-
-/// The handshake of a guest behind the link `peer` of the host, as far as it goes at one point of time; the host is behind 0.
-fn introduce(host: &mut Session<Order>, guest: &mut Session<Order>, peer: PeerId, now: Instant) {
-    let mut packet = Vec::new();
-    for _ in 0..3 {
-        while guest.poll_transmit(now, &mut packet).is_some() {
-            host.handle_packet(now, peer, &packet);
-        }
-        while host.poll_transmit(now, &mut packet).is_some() {
-            guest.handle_packet(now, PeerId(0), &packet);
-        }
     }
 }
 

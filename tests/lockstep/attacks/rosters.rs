@@ -88,9 +88,14 @@ fn a_match_without_keys_and_one_with_keys_are_two() {
     {
         let now = Instant::ZERO;
         let mut host = testudo_lockstep::Session::<crate::toy::Order>::host(host, now).unwrap();
-        let mut guest =
-            testudo_lockstep::Session::join(guest, PlayerId(1), testudo_lockstep::PeerId(0), now).unwrap();
-        super::introduce(&mut host, &mut guest, testudo_lockstep::PeerId(1), now);
+        let mut guest = testudo_lockstep::Session::<crate::toy::Order>::join(
+            guest,
+            PlayerId(1),
+            testudo_lockstep::PeerId(0),
+            now,
+        )
+        .unwrap();
+        crate::play::introduce(&mut host, &mut guest, testudo_lockstep::PeerId(1), now);
         assert_eq!(guest.phase() == SessionPhase::Lobby, fits);
     }
     let no_key = testudo_lockstep::Session::<crate::toy::Order>::host(plain.signed(), Instant::ZERO);

@@ -1,7 +1,7 @@
 //! A member that is slow on purpose: nobody can delay the match without limit, and every match ends.
 
 use super::{bare, config, deliver, entries_of, hearers, slow};
-use crate::play::Play as _;
+use crate::play::{Play as _, events_of};
 use crate::toy::{Toy, latency, toy_match};
 use testudo_lockstep::packet::{Packet, TurnsPacket};
 use testudo_lockstep::simnet::LinkConfig;
@@ -11,10 +11,6 @@ use testudo_lockstep::{
 };
 
 const TOPOLOGIES: [Topology; 3] = [Topology::Host, Topology::Relay, Topology::Mesh];
-
-fn events(driver: &mut Driver<Toy>) -> Vec<Event> {
-    std::iter::from_fn(|| driver.session_mut().poll_event()).collect()
-}
 
 fn finished(game: &VirtualMatch<Toy>, nodes: &[usize]) -> bool {
     nodes.iter().all(|&node| game.session(node).phase() == SessionPhase::Finished)
@@ -42,7 +38,7 @@ fn who_is_late_again_and_again_is_shown_and_then_dropped() {
         assert!(finished(&game, &[0, 1, 2]), "{topology:?}");
         let told = |driver: &mut Driver<Toy>| {
             let late = |event: &Event| matches!(event, Event::OftenLate { player, .. } if player.0 == 3);
-            events(driver).iter().filter(|event| late(event)).count()
+            events_of(driver).iter().filter(|event| late(event)).count()
         };
         assert_eq!(told(&mut game.drivers_mut()[1]), 1, "{topology:?}");
     }
@@ -65,7 +61,7 @@ fn who_is_a_little_late_in_every_turn_is_dropped() {
             let gone = game.toy(1).gone.clone();
             assert_eq!(gone.iter().map(|gone| gone.0).collect::<Vec<_>>(), [3], "{what}");
             let late = |event: &Event| matches!(event, Event::OftenLate { player, .. } if player.0 == 3);
-            assert!(events(&mut game.drivers_mut()[1]).iter().any(late), "{what}: nobody is told");
+            assert!(events_of(&mut game.drivers_mut()[1]).iter().any(late), "{what}: nobody is told");
         }
     }
 }
@@ -231,7 +227,7 @@ fn a_match_ends_once_and_watchers_are_not_told_of_waits() {
         assert!(game.play(200_000));
         for (node, driver) in game.drivers_mut().iter_mut().enumerate() {
             let watches = driver.session().player().is_none();
-            let events = events(driver);
+            let events = events_of(driver);
             let count = |is: fn(&Event) -> bool| events.iter().filter(|event| is(event)).count();
             assert_eq!(count(|event| matches!(event, Event::Finished)), 1, "{topology:?} {node}");
             let waits = count(|event| matches!(event, Event::WaitingFor { .. } | Event::WaitingOver { .. }));

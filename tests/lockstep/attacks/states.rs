@@ -7,8 +7,8 @@ use crate::toy::{Toy, latency, terrible};
 use testudo_lockstep::packet::{Chunk, Manifest, Packet, PayloadFormat, Transfer, Want};
 use testudo_lockstep::simnet::LinkConfig;
 use testudo_lockstep::{
-    BitWriter, DecodeError, Duration, Event, Failure, Identity, Instant, PeerId, PlayerId, Refusal,
-    SessionConfig, SessionPhase, Successor, Topology, VirtualMatch,
+    BitWriter, DecodeError, Duration, Event, Failure, Identity, Instant, PlayerId, Refusal, SessionConfig,
+    SessionPhase, Successor, Topology, VirtualMatch,
 };
 
 #[test]
@@ -168,12 +168,7 @@ fn a_source_that_trickles_is_replaced_and_asked_last_from_then_on() {
 }
 
 fn deliver(game: &mut VirtualMatch<Toy>, to: usize, from: u32, transfer: Transfer) {
-    let mut bytes = Vec::new();
-    let key = game.session(to).packet_key(PeerId(from)).unwrap_or(0);
-    let format = PayloadFormat::Variable(2_048);
-    Packet::Transfer(transfer).encode(key, format, &mut BitWriter::new(), &mut bytes);
-    let now = game.now();
-    game.session_mut(to).handle_packet(now, PeerId(from), &bytes);
+    super::deliver(game, to, from, &Packet::Transfer(transfer));
 }
 
 #[test]

@@ -5,7 +5,6 @@ use testudo_lockstep::service::agreement::Agreement;
 use testudo_lockstep::service::greeting::{Answer, Refused};
 use testudo_lockstep::service::places::{Pass, Secret};
 use testudo_lockstep::service::relay::limits::Limits;
-use testudo_lockstep::service::removal::Removal;
 use testudo_lockstep::{BitWriter, Duration, Entry, Payload, PeerId, PlayerId, SessionConfig, SessionPhase};
 use testudo_tests::counting::Counting;
 
@@ -96,8 +95,7 @@ fn who_has_opened_a_room_removes_players() {
     let second = world.come(secrets[1]);
     assert!(!world.until(2, |_| false));
     let ask = |world: &mut World, client: usize, player: u8, secret: Secret| {
-        let session = world.clients[client].driver.session_mut();
-        Removal { player: PlayerId(player), secret }.ask(session).unwrap();
+        world.remove(client, player, secret);
         let _ = world.until(2, |_| false);
     };
     ask(&mut world, second, 2, [5; 16]);
@@ -139,8 +137,7 @@ fn once_the_start_is_fixed_places_change_no_more() {
     assert!(world.until(20, |world| world.session(first).start_is_fixed()));
     let other = Pass { secret: secrets[2], token: [9; 16] };
     assert_eq!(world.greet_from(2, &come_with(other)).1.answer, Answer::Refused(Refused::OtherProgram));
-    let removal = Removal { player: PlayerId(1), secret: [6; 16] };
-    removal.ask(world.clients[first].driver.session_mut()).unwrap();
+    world.remove(first, 1, [6; 16]);
     assert!(world.until(2, |world| world.clients[second].is_closed));
     assert_eq!(world.session(first).phase(), SessionPhase::Lobby, "the first turn has not begun");
     assert_eq!(world.greet_from(1, &come([6; 16])).1.answer, Answer::Refused(Refused::WrongSecret));
@@ -158,8 +155,7 @@ fn who_removes_a_player_twice_knows_the_secret_of_the_second_time() {
     world.come(opened.secrets.players[1]);
     assert!(!world.until(2, |_| false));
     for secret in [[5; 16], [6; 16]] {
-        let session = world.clients[first].driver.session_mut();
-        Removal { player: PlayerId(1), secret }.ask(session).unwrap();
+        world.remove(first, 1, secret);
     }
     assert!(!world.until(2, |_| false));
     let answer = |world: &mut World, secret: Secret| world.greet_from(1, &come(secret)).1.answer;
@@ -176,8 +172,7 @@ fn who_has_opened_a_room_takes_no_secret_of_another() {
     assert_ne!(other.welcome.session_id, opened.welcome.session_id);
     let _ = world.until(2, |_| false);
     for secret in [other.secrets.watchers, [9; 16], other.secrets.watchers] {
-        let session = world.clients[first].driver.session_mut();
-        Removal { player: PlayerId(1), secret }.ask(session).unwrap();
+        world.remove(first, 1, secret);
         let _ = world.until(2, |_| false);
         match world.greet_from(3, &come(other.secrets.watchers)).1.answer {
             Answer::Come(welcome) => assert_eq!(welcome.session_id, other.welcome.session_id, "{secret:?}"),
@@ -195,17 +190,13 @@ fn places_that_nobody_has_taken_are_renewed_without_a_trace() {
     world.clients[other].driver.session_mut().set_ready(false);
     let second = world.come(opened.secrets.players[1]);
     let _ = world.until(2, |_| false);
-    let remove = |world: &mut World, client: usize, player: u8, secret: Secret| {
-        let session = world.clients[client].driver.session_mut();
-        Removal { player: PlayerId(player), secret }.ask(session).unwrap();
-    };
-    remove(&mut world, other, 1, [6; 16]);
+    world.remove(other, 1, [6; 16]);
     assert!(world.until(2, |world| world.clients[second].is_closed));
     let (first, _) = world.open(2, agreement(16, 200));
     let _ = world.until(2, |_| false);
     let secret = |number: u16| [&number.to_le_bytes()[..], &[1; 14]].concat().try_into().unwrap();
     for number in (0..4_200).step_by(15) {
-        (0..15).for_each(|place| remove(&mut world, first, place + 1, secret(number + u16::from(place))));
+        (0..15).for_each(|place| world.remove(first, place + 1, secret(number + u16::from(place))));
         let _ = world.until(1, |_| false);
     }
     let last = world.greet_from(3, &come(secret(4_199))).1.answer;
@@ -428,8 +419,7 @@ fn a_room_whose_last_member_was_removed_ends_when_idle() {
         world.clients[first].driver.session_mut().set_ready(false);
         let _ = world.until(2, |_| false);
         if removes {
-            let session = world.clients[first].driver.session_mut();
-            Removal { player: PlayerId(1), secret: [6; 16] }.ask(session).unwrap();
+            world.remove(first, 1, [6; 16]);
             let (now, from, mut packet) = (world.now, world.clients[first].connection, Vec::new());
             for ms in 0..60 {
                 let at = now + Duration::from_millis(ms);

@@ -10,8 +10,9 @@ use testudo_lockstep::service::host::Reply;
 use testudo_lockstep::service::places::{Pass, Secret};
 use testudo_lockstep::service::relay::limits::Limits;
 use testudo_lockstep::service::relay::rooms::Rooms;
+use testudo_lockstep::service::removal::Removal;
 use testudo_lockstep::{
-    Driver, Duration, Identity, Instant, PeerId, PlayerKey, Session, SessionConfig, Topology,
+    Driver, Duration, Identity, Instant, PeerId, PlayerId, PlayerKey, Session, SessionConfig, Topology,
 };
 use testudo_tests::scenes::Generator;
 
@@ -286,6 +287,12 @@ impl World {
 
     pub(super) fn session(&self, client: usize) -> &Session<Order> {
         self.clients[client].driver.session()
+    }
+
+    /// A client asks the relay to remove a player, who gets this secret.
+    pub(super) fn remove(&mut self, client: usize, player: u8, secret: Secret) {
+        let removal = Removal { player: PlayerId(player), secret };
+        removal.ask(self.clients[client].driver.session_mut()).unwrap();
     }
 
     /// The state of a client's copy.
