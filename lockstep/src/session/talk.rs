@@ -39,6 +39,9 @@ pub enum To {
     /// One player.
     Player(PlayerId),
     /// The middle of the star: the host, or whoever runs the relay.
+    ///
+    /// A room of a relay (`service::relay`) takes any 17 bytes of the first player for a [`Removal`](crate::service::removal::Removal), and nothing else.
+    /// So a game says nothing of its own to such a relay.
     Middle,
     /// The other end of one of this peer's links.
     Link(PeerId),
