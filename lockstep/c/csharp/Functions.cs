@@ -165,6 +165,7 @@ namespace Testudo
         [DllImport(Library, CallingConvention = C)] public static extern int testudo_guest_join([MarshalAs(UnmanagedType.LPUTF8Str)] string code, byte[] token, ulong nowUs, out IntPtr to);
         [DllImport(Library, CallingConvention = C)] public static extern void testudo_guest_free(IntPtr guest);
         [DllImport(Library, CallingConvention = C)] public static extern int testudo_guest_round(Guest guest, Match handle, ulong nowUs);
+        [DllImport(Library, CallingConvention = C)] public static extern int testudo_guest_wait(Guest guest, uint ms);
         [DllImport(Library, CallingConvention = C)] public static extern int testudo_guest_game_data(Guest guest, Buffer to);
         [DllImport(Library, CallingConvention = C)] public static extern uint testudo_guest_place(Guest guest);
         [DllImport(Library, CallingConvention = C)] public static extern uint testudo_guest_players(Guest guest);

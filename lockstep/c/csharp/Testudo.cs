@@ -352,6 +352,8 @@ namespace Testudo
             }
         }
         public void Round(Match match, ulong nowUs) => match.Done(Native.testudo_host_round(this, match, nowUs));
+        /// <summary>Sleeps until a packet comes, at most so many milliseconds.</summary>
+        public void Wait(uint ms) => TestudoException.Check(Native.testudo_host_wait(this, ms));
     }
 
     /// <summary>A guest who comes by a code, and comes back by itself. Dispose waits as that of Host.</summary>
@@ -383,6 +385,8 @@ namespace Testudo
             return World.Counted(arrived) == 1;
         }
         static readonly Match Nothing = Match.None();
+        /// <summary>Sleeps until a packet comes, at most so many milliseconds. False at once without a connection: sleep yourself then.</summary>
+        public bool Wait(uint ms) => World.Counted(Native.testudo_guest_wait(this, ms)) == 1;
         public byte[] GameData()
         {
             using (var data = new Buffer())

@@ -1787,6 +1787,10 @@ int32_t testudo_guest_round(struct TestudoGuest *guest,
                             struct TestudoMatch *handle,
                             uint64_t now_us);
 
+/// Sleeps until a packet comes, at most so many milliseconds: 1. Without a connection it is 0 at once: sleep yourself then.
+int32_t testudo_guest_wait(const struct TestudoGuest *guest,
+                           uint32_t ms);
+
 /// What the host has given as `game_data`: map, seed, ... It replaces the content of the buffer.
 TestudoStatus testudo_guest_game_data(const struct TestudoGuest *guest, struct TestudoBuffer *out);
 
@@ -2050,7 +2054,8 @@ TestudoStatus testudo_match_stats(const struct TestudoMatch *handle, struct Test
 ///
 /// Call in every round of the program's loop: this for every packet, `testudo_match_advance`, `testudo_match_poll_packet` until there
 /// is none, `testudo_match_poll_event` until there is none, `testudo_match_note_work`; then sleep until `testudo_match_next_call` or the next
-/// packet. The functions of the transports (`testudo_udp_round`, ...) do all but the events and `testudo_match_note_work`.
+/// packet (`testudo_host_wait`, `testudo_guest_wait`). The functions of the transports (`testudo_udp_round`, ...) do all but the events, the sleep and
+/// `testudo_match_note_work`.
 TestudoStatus testudo_match_handle_packet(struct TestudoMatch *handle,
                                           uint64_t now_us,
                                           uint32_t peer,

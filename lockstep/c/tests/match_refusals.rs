@@ -200,7 +200,7 @@ fn calls_without_a_transport(config: &TestudoConfig, game: &TestudoGame) -> Vec<
         testudo_guest_delay(null(), buffer);
     };
     let others = [
-        calls! { -TESTUDO_NULL; testudo_guest_round(null_mut(), M, 0); },
+        calls! { -TESTUDO_NULL; testudo_guest_round(null_mut(), M, 0); testudo_guest_wait(null(), 0); },
         calls! { TESTUDO_NOBODY; testudo_guest_place(null()); },
         calls! { 0; testudo_guest_players(null()); testudo_guest_is_cut_off(null()); },
     ];

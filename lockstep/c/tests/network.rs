@@ -131,7 +131,13 @@ fn a_room_of_a_relay_is_opened_and_played_in() {
         if guests.len() == 2 && guests.iter().all(Visitor::is_over) {
             break;
         }
-        relay.server().wait(Duration::from_millis(2));
+        // While it connects, and while it plays.
+        // SAFETY: it is one.
+        let has_waited = unsafe { testudo_guest_wait(guest, 2) };
+        assert!(has_waited >= 0, "{}", words());
+        if has_waited == 0 {
+            relay.server().wait(Duration::from_millis(2));
+        }
     }
     let peers: Vec<&Peer> = guests.iter().map(|guest| guest.peer.as_ref().expect("a match")).collect();
     peers.iter().for_each(|peer| peer.assert_well());

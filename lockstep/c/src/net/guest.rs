@@ -8,7 +8,7 @@ use testudo_lockstep::service::codes::Codes;
 use testudo_lockstep::service::guest::{Arrival, Guest, MIDDLE};
 use testudo_lockstep::service::removal::Removal;
 use testudo_lockstep::transport::sealed::{SealedDialer, random};
-use testudo_lockstep::{AnySession, Identity, Instant, PlayerId, Session};
+use testudo_lockstep::{AnySession, Duration, Identity, Instant, PlayerId, Session};
 
 use crate::buffer::{TestudoBuffer, put};
 use crate::config::{self, TestudoConfig, player};
@@ -204,6 +204,14 @@ pub unsafe extern "C" fn testudo_guest_round(
     };
     // SAFETY: the contract of pointers.
     count(|| unsafe { with(guest, |guest| Ok(round(guest)?.into())) })
+}
+
+/// Sleeps until a packet comes, at most so many milliseconds: 1. Without a connection it is 0 at once: sleep yourself then.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn testudo_guest_wait(guest: *const TestudoGuest, ms: u32) -> i32 {
+    let time = Duration::from_millis(ms.into());
+    // SAFETY: the contract of pointers.
+    count(|| unsafe { with(guest, |guest| Ok(guest.guest.wait(time).into())) })
 }
 
 /// What the host has given as `game_data`: map, seed, ... It replaces the content of the buffer.

@@ -48,7 +48,8 @@ impl Match {
 ///
 /// Call in every round of the program's loop: this for every packet, `testudo_match_advance`, `testudo_match_poll_packet` until there
 /// is none, `testudo_match_poll_event` until there is none, `testudo_match_note_work`; then sleep until `testudo_match_next_call` or the next
-/// packet. The functions of the transports (`testudo_udp_round`, ...) do all but the events and `testudo_match_note_work`.
+/// packet (`testudo_host_wait`, `testudo_guest_wait`). The functions of the transports (`testudo_udp_round`, ...) do all but the events, the sleep and
+/// `testudo_match_note_work`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn testudo_match_handle_packet(
     handle: *mut TestudoMatch,
