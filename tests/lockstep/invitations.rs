@@ -2,6 +2,7 @@
 
 use testudo_lockstep::service::agreement::Agreement;
 use testudo_lockstep::service::greeting::{Answer, Refused, Welcome};
+use testudo_lockstep::service::host::Host;
 use testudo_lockstep::service::invitation::{Asking, Offers, QUESTION_BYTES};
 use testudo_lockstep::{Identity, Instant, NoAction, PROTOCOL_VERSION, PlayerId, Session, SessionConfig};
 
@@ -39,6 +40,17 @@ fn an_invitation_says_all_that_a_session_needs() {
     let answer = offers.answer(&ask(8, true), Instant::ZERO).unwrap();
     let welcome = Welcome { place: Identity::Watcher, ..welcome };
     assert_eq!(Asking::new(8, true).hear(&answer), Some(Answer::Come(welcome)));
+}
+
+/// A guest got its place, and waited for ten seconds until its session failed: the host's session answers nobody who is not bound.
+#[test]
+fn a_session_for_bound_peers_only_offers_no_place() {
+    let config = Host::config(&agreement(), 99).simulated();
+    let mut offers = Offers::new(&Session::<NoAction>::host(config, Instant::ZERO).unwrap(), agreement());
+    for watches in [false, true] {
+        let answer = offers.answer(&ask(7, watches), Instant::ZERO).unwrap();
+        assert_eq!(Asking::new(7, watches).hear(&answer), Some(Answer::Refused(Refused::WrongSecret)));
+    }
 }
 
 #[test]

@@ -62,7 +62,8 @@ impl Reply {
 }
 
 impl Host {
-    /// The settings of the host's own session. The host adds its local choices, such as a key, and creates it with [`crate::Session::host`].
+    /// The settings of the host's own session over sealed connections: only bound peers may come ([`SessionConfig::bound_peers_only()`]). Over plain UDP nobody
+    /// is bound; there take `agreement.config().session_id(..)`. The host adds its local choices, such as a key, and creates it with [`crate::Session::host`].
     /// The version of the engines is that of this program: the agreement may be that of a save. `session_id` is random. The host waits ten
     /// minutes for the others, unless it sets another [`SessionConfig::lobby_timeout()`]. A referee is one watcher more than the agreement allows.
     pub fn config(agreement: &Agreement, session_id: u64) -> SessionConfig {

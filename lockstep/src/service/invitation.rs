@@ -58,7 +58,9 @@ impl Asking {
     }
 }
 
-/// The places that a host has offered. Whoever asks gets one that nobody holds.
+/// The places that a host has offered. Whoever asks gets one that nobody holds. The settings of its session are `agreement.config().session_id(..)`.
+/// To one with [`Host::config`](crate::service::host::Host::config) only bound peers may come, and nobody is bound here: whoever asks is refused
+/// ([`Refused::WrongSecret`]). The program tells it who is here: [`Offers::set_connected`].
 #[derive(Clone, Debug)]
 pub struct Offers {
     /// But for the place.
@@ -66,6 +68,8 @@ pub struct Offers {
     host: PlayerId,
     /// Of all players' places; the host's own is never offered.
     offers: Vec<Offer>,
+    /// The session answers nobody who comes without a seal.
+    is_closed: bool,
 }
 
 /// Who was offered one place, and whether somebody plays there.
@@ -92,10 +96,15 @@ impl Offers {
         let offers = vec![Offer::default(); usize::from(agreement.players())];
         let host = session.player().unwrap_or_default();
         let welcome = Welcome { place: Identity::Watcher, is_relayed: false, session_id, agreement };
-        Self { welcome, host, offers }
+        let is_closed = session.config().own.bound_peers_only;
+        if is_closed {
+            tracing::error!("only bound peers may come to this session, and nobody is bound over plain UDP");
+        }
+        Self { welcome, host, offers, is_closed }
     }
 
-    /// Notes that a player's session has connected, or that the player is gone.
+    /// Notes that a player's session has connected ([`Event::Connected`](crate::Event::Connected)), or that the player is gone
+    /// ([`Event::PlayerGone`](crate::Event::PlayerGone)).
     pub fn set_connected(&mut self, player: PlayerId, connected: bool) {
         if let Some(offer) = self.offers.get_mut(player.index()) {
             offer.connected = connected;
@@ -108,6 +117,8 @@ impl Offers {
         let question = Question::read(bytes)?;
         let answer = if question.version != PROTOCOL_VERSION {
             Answer::Refused(Refused::Version(PROTOCOL_VERSION))
+        } else if self.is_closed {
+            Answer::Refused(Refused::WrongSecret)
         } else if question.watches {
             self.come(Identity::Watcher)
         } else {
