@@ -80,14 +80,15 @@ pub enum Event {
         /// The turn.
         turn: Turn,
     },
-    /// The others have waited for a player again and again. Reported once for each player. The application can show it; the middle of a
-    /// star can [`Session::kick`](crate::AnySession::kick) the player.
+    /// The others have waited for a player again and again: for the drop time in all, before the present wait, of which [`Event::WaitingFor`] tells. Reported
+    /// once for each player. The application can show it; the middle of a star can [`Session::kick`](crate::AnySession::kick) the player.
     OftenLate {
         /// The turn that waits.
         turn: Turn,
         /// The late player.
         player: PlayerId,
-        /// After this much more waiting the player is dropped ([`crate::PlayerReport::owed`] says which waits count).
+        /// After this much more waiting, in several waits, the player is dropped ([`crate::PlayerReport::owed`] says which waits count). A single wait of the
+        /// drop time is enough, too.
         drop_in: Duration,
     },
     /// A player has sent entries for turns that are further ahead than an honest player can be. They were refused. Reported once for each player, by the peers
@@ -169,7 +170,8 @@ pub enum Event {
         /// The first turn.
         turn: Turn,
     },
-    /// From `turn` on no member of the team is in the match any more, and no bot plays for it.
+    /// From `turn` on no member of the team is in the match any more, and no bot plays for it. No event takes it back: a member who crashed or was dropped may
+    /// come back ([`Event::PlayerReturned`]), and then the team plays on. Who is beaten is for the rules to say ([`crate::Simulation::result`]).
     TeamOut {
         /// The team.
         team: u8,

@@ -70,7 +70,8 @@ impl Lateness {
             share[place] = change(share[place], is_late, SHARE_FORGIVING).min(drop_after.times(SHARE_MAX));
         }
         for player in players_in(late & !self.told) {
-            let delay = self.delay[player.index()];
+            // The present wait has an end and an event of its own.
+            let delay = self.delay[player.index()] - waited;
             if delay >= drop_after {
                 self.told |= 1 << player.0;
                 tracing::info!(player = player.0, ?delay, "often late");

@@ -44,6 +44,34 @@ fn who_is_late_again_and_again_is_shown_and_then_dropped() {
     }
 }
 
+/// The first wait for a player said "dropped in 1.5 s", then "often late, 4 s more of waiting", and then the player was gone.
+#[test]
+fn who_is_gone_after_a_single_wait_was_not_often_late() {
+    for topology in TOPOLOGIES {
+        for drop_s in [2, 4, 20] {
+            // A network that delays and loses makes everybody wait a little.
+            for link in [latency(50), latency(20).loss_ppm(20_000)] {
+                let config =
+                    SessionConfig::new(3).simulated().turns(400).frames_per_turn(1).topology(topology);
+                let config = config.drop_after(Duration::from_secs(drop_s));
+                let mut game = toy_match(&config, 0, 1, link);
+                game.play(5_000);
+                game.put_to_sleep(2, Instant::from_millis(2_000_000));
+                game.play(20_000 + 1_000 * drop_s);
+                for peer in 0..2 {
+                    let events = events(&mut game.drivers_mut()[peer]);
+                    let is_gone =
+                        |event: &Event| matches!(event, Event::PlayerGone { player, .. } if player.0 == 2);
+                    let is_late =
+                        |event: &Event| matches!(event, Event::OftenLate { player, .. } if player.0 == 2);
+                    assert!(events.iter().any(is_gone), "{topology:?} {drop_s} s: {events:?}");
+                    assert!(!events.iter().any(is_late), "{topology:?} {drop_s} s: {events:?}");
+                }
+            }
+        }
+    }
+}
+
 /// Each entry comes late, but never late enough for a drop. The match was three times as slow for ever, or two times.
 #[test]
 fn who_is_a_little_late_in_every_turn_is_dropped() {
