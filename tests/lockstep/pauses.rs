@@ -30,6 +30,28 @@ fn a_pause_lasts_as_long_as_it_may_whatever_the_turns() {
     }
 }
 
+/// Whoever ended a pause that had ended was told that the match continues, again.
+#[test]
+fn the_end_of_no_pause_is_no_event() {
+    let mut game = toy_match(&config(2, Topology::Host).turns(100), 0, 1, latency(10));
+    game.play(2_000);
+    game.session_mut(0).pause(false).unwrap();
+    game.play(4_000);
+    game.session_mut(0).pause(true).unwrap();
+    game.play(5_000);
+    for player in [0, 1] {
+        game.session_mut(player).pause(false).unwrap();
+    }
+    assert!(game.play(100_000));
+    for node in [0, 1] {
+        let told = game.events(node).into_iter().filter_map(|event| match event {
+            Event::Paused { paused, .. } => Some(paused),
+            _ => None,
+        });
+        assert_eq!(told.collect::<Vec<_>>(), [true, false]);
+    }
+}
+
 /// The majority ends a pause; where nobody was left, the match stood for ever.
 #[test]
 fn a_pause_ends_with_the_last_player() {

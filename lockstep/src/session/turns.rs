@@ -215,6 +215,7 @@ impl AnySession {
         for player in (0..self.common.setup.config.players).map(PlayerId) {
             let Some(entry) = self.common.streams[player.index()].get(turn.0) else { continue };
             for extra in entry.extras.clone() {
+                let was_paused = self.controlled.paused;
                 if matches!(extra, Extra::Pause(_) | Extra::Speed(_))
                     && !self.controlled.take(&self.common, turn.0, player, extra)
                 {
@@ -229,12 +230,9 @@ impl AnySession {
                         self.controlled.forget_wishes(player);
                         self.common.emit(Event::PlayerReturned { player, turn });
                     }
-                    Extra::Slack(slack) => {
-                        // This peer knows its own value better.
-                        if self.common.setup.player() != Some(player) {
-                            self.pace.alignment.note(player, Some(slack));
-                        }
-                    }
+                    // This peer knows its own value better.
+                    Extra::Slack(_) if self.common.setup.player() == Some(player) => {}
+                    Extra::Slack(slack) => self.pace.alignment.note(player, Some(slack)),
                     Extra::End(reason) => {
                         self.pace.alignment.note(player, None);
                         self.note_gone(player, reason, turn);
@@ -244,10 +242,12 @@ impl AnySession {
                         passed.speed_of = None;
                         self.common.emit(Event::Speed { turn, player, percent });
                     }
-                    Extra::Pause(paused) => {
+                    Extra::Pause(paused) if paused || was_paused => {
                         passed.pause_of = None;
                         self.common.emit(Event::Paused { turn, player, paused });
                     }
+                    // The end of no pause is no event.
+                    Extra::Pause(_) => {}
                 }
             }
         }
