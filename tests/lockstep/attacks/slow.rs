@@ -59,7 +59,7 @@ fn who_is_gone_after_a_single_wait_was_not_often_late() {
                 game.put_to_sleep(2, Instant::from_millis(2_000_000));
                 game.play(20_000 + 1_000 * drop_s);
                 for peer in 0..2 {
-                    let events = events(&mut game.drivers_mut()[peer]);
+                    let events = game.events(peer);
                     let is_gone =
                         |event: &Event| matches!(event, Event::PlayerGone { player, .. } if player.0 == 2);
                     let is_late =
