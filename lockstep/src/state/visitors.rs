@@ -78,7 +78,19 @@ pub(crate) fn flip_or_spoil<S: State>(state: &mut S, leaf: &Leaf, bit: u32) -> R
 /// For visitors that cannot fail.
 fn walk<S: State, V: Visit>(state: &mut S, v: &mut V) {
     let walked = state.visit(v);
-    debug_assert!(walked.is_ok(), "the state breaks its own limits: {walked:?}");
+    debug_assert!(walked.is_ok(), "{}", broken(state));
+}
+
+/// Which number breaks the state's own limits: the last one that a walk shows.
+fn broken<S: State>(state: &mut S) -> String {
+    let mut last = None;
+    let walked = state.visit(&mut Lister { kind: "", index: 0, each: &mut |leaf| last = Some(leaf) });
+    match (walked, last) {
+        (Err(StateError::OutOfRange { name, min, max }), Some(Leaf { kind, index, value, .. })) => {
+            format!("{name} of {kind} {index} is {value}, not within {min}..={max}")
+        }
+        (walked, _) => format!("the state breaks its own limits: {walked:?}"),
+    }
 }
 
 impl Visit for Hashing {
@@ -388,9 +400,18 @@ mod tests {
         assert_eq!(flip_bit(&mut toy(), &leaf, 8), Err(StateError::NoSuchBit { bit: 8 }));
     }
 
+    /// The message named neither the unit nor the value. (A release build goes on.)
+    #[test]
+    #[cfg_attr(debug_assertions, should_panic(expected = "number of entry 2 is 500, not within 0..=99"))]
+    fn a_number_outside_of_its_range_is_named_with_its_object() {
+        let mut broken = lists(&[3]);
+        broken.0[0][2] = 500;
+        assert_ne!(digest(&mut broken), digest(&mut lists(&[3])));
+    }
+
     /// A debug build stops at the number instead.
     #[test]
-    #[cfg_attr(debug_assertions, should_panic(expected = "small is not within 0..=9"))]
+    #[cfg_attr(debug_assertions, should_panic(expected = "small of toy 0 is 10, not within 0..=9"))]
     fn a_number_outside_of_its_range_hides_nothing_behind_it() {
         let broken = || Toy { small: 10, ..toy() };
         let (mut bytes, mut whole) = (Vec::new(), Vec::new());
