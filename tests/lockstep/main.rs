@@ -44,6 +44,7 @@ mod secrets;
 mod settings;
 mod simulated_network;
 mod slow_matches;
+mod surveys;
 mod tally;
 mod tcp;
 mod threads;

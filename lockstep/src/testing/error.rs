@@ -149,11 +149,24 @@ impl Run {
     }
 }
 
+/// A hint if a restored run differs in a number of a world or a crowd: a crowd that is loaded surveys its ground anew.
+fn survey(difference: &Difference) -> &'static str {
+    let moves = |leaf: &Leaf| matches!(leaf.kind, "body" | "mover" | "crowd" | "field");
+    if cfg!(feature = "movement") && [difference.here, difference.there].iter().flatten().any(moves) {
+        " (did an obstacle come or go without `Crowd::survey_area` after it?)"
+    } else {
+        ""
+    }
+}
+
 impl fmt::Display for TrialFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Setting { setting, min } => write!(f, "the trial's {setting} must be at least {min}"),
-            Self::Number { run, difference } => write!(f, "{run} differs in {difference}{}", run.advice()),
+            Self::Number { run, difference } => {
+                write!(f, "{run} differs in {difference}{}", run.advice())?;
+                f.write_str(if *run == Run::Restored { survey(difference) } else { "" })
+            }
             Self::Checksum { run, first, other } => write!(
                 f,
                 "{run} has checksum {other:016x} instead of {first:016x}, although all numbers that `visit` shows agree{}",
