@@ -70,6 +70,12 @@ impl Instant {
         self.0
     }
 
+    /// Whole milliseconds since the origin, rounded down.
+    #[must_use]
+    pub const fn as_millis(self) -> u64 {
+        self.0 / 1_000
+    }
+
     /// Time since `earlier`; zero if `earlier` lies in the future, so a clock that jumps back does no harm.
     #[must_use]
     pub const fn since(self, earlier: Self) -> Duration {
