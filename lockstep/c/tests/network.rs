@@ -80,7 +80,7 @@ fn a_guest_comes_by_its_code_and_comes_back_after_a_crash() {
     room.play(&mut [&mut guest, &mut watcher], |room, guests| {
         room.peer.is_over() && guests.iter().all(|guest| guest.is_over())
     });
-    let all = [&room.peer, guest.peer.as_ref().expect("a match"), watcher.peer.as_ref().expect("a match")];
+    let all = [&room.peer, guest.peer(), watcher.peer()];
     for peer in all {
         peer.assert_well();
         assert_eq!(peer.toy.checksum(), room.peer.toy.checksum());
@@ -98,55 +98,94 @@ fn a_guest_comes_by_its_code_and_comes_back_after_a_crash() {
     unsafe { testudo_host_free(room.host) };
 }
 
-/// All players are guests of a relay, which nobody of them runs.
-#[test]
-fn a_room_of_a_relay_is_opened_and_played_in() {
+/// A relay, and its code.
+fn relay() -> (SealedRelay, CString) {
     let server = SealedServer::bind("127.0.0.1:0".parse().expect("an address"), &SealedConfig::new());
     let server = server.expect("a socket");
     let found_at = server.local_address();
-    let mut relay = SealedRelay::new(server, &[found_at], Limits::default()).expect("limits in range");
+    let relay = SealedRelay::new(server, &[found_at], Limits::default()).expect("limits in range");
     let code = CString::new(relay.code().expect("a code").to_string()).expect("a text");
-    let (mut guest, mut config) = (null_mut(), toy::config(2));
-    config.game_data = DATA.as_ptr();
-    config.game_length = DATA.len() as u32;
-    // SAFETY: all of it is there.
-    let status = unsafe { testudo_guest_open(code.as_ptr(), [7; 16].as_ptr(), &config, 17, 0, &mut guest) };
-    assert_eq!(status, TESTUDO_OK, "{}", words());
-    let mut guests = vec![Visitor { guest, peer: None, data: Vec::new() }];
-    let buffer = testudo_buffer_new();
-    // SAFETY: they are some.
-    assert_eq!(unsafe { testudo_guest_code(guest, 1, buffer) }, TESTUDO_REFUSED, "not open yet");
-    for now in (1..20_000).map(|round| round * 4_000) {
-        relay.round(|| Instant::from_micros(now)).expect("a socket");
-        guests.iter_mut().for_each(|guest| guest.round(now));
-        if guests.len() == 1 && guests[0].peer.is_some() {
-            // SAFETY: they are some.
-            let (code, none) = unsafe {
-                assert_eq!(testudo_guest_code(guest, 1, buffer), TESTUDO_OK, "{}", words());
-                (text(buffer), testudo_guest_code(guest, 9, buffer))
-            };
-            assert_eq!(none, TESTUDO_REFUSED);
-            guests.push(Visitor::come(&code, now));
+    (relay, code)
+}
+
+/// A room at a relay, in which guests of this process play. The first one has opened it.
+struct RelayRoom {
+    relay: SealedRelay,
+    guests: Vec<Visitor>,
+    now: u64,
+}
+
+impl RelayRoom {
+    fn open(config: &TestudoConfig) -> Self {
+        let ((relay, code), mut guest) = (relay(), null_mut());
+        // SAFETY: all of it is there.
+        let status =
+            unsafe { testudo_guest_open(code.as_ptr(), [7; 16].as_ptr(), config, 17, 0, &mut guest) };
+        assert_eq!(status, TESTUDO_OK, "{}", words());
+        let buffer = testudo_buffer_new();
+        // SAFETY: they are some.
+        unsafe {
+            assert_eq!(testudo_guest_code(guest, 1, buffer), TESTUDO_REFUSED, "not open yet");
+            testudo_buffer_free(buffer);
         }
-        if guests.len() == 2 && guests.iter().all(Visitor::is_over) {
-            break;
-        }
-        // While it connects, and while it plays.
-        // SAFETY: it is one.
-        let has_waited = unsafe { testudo_guest_wait(guest, 2) };
-        assert!(has_waited >= 0, "{}", words());
-        if has_waited == 0 {
-            relay.server().wait(Duration::from_millis(2));
-        }
+        let opener = Visitor { guest, peer: None, data: Vec::new() };
+        let mut room = Self { relay, guests: vec![opener], now: 0 };
+        room.play(|guests| guests[0].peer.is_some());
+        room
     }
-    let peers: Vec<&Peer> = guests.iter().map(|guest| guest.peer.as_ref().expect("a match")).collect();
-    peers.iter().for_each(|peer| peer.assert_well());
-    assert_eq!((peers[0].node, peers[1].node), (0, 1));
-    assert_eq!(peers[0].toy.checksum(), peers[1].toy.checksum());
-    assert!(guests.iter().all(|guest| guest.data == DATA));
-    // SAFETY: it is a buffer; only the opener has codes.
+
+    fn come(&mut self, code: &CString) {
+        self.guests.push(Visitor::come(code, self.now));
+    }
+
+    fn play(&mut self, done: impl Fn(&[Visitor]) -> bool) {
+        self.play_without(0, 4_000, done);
+    }
+
+    /// The first guests stand still. A round takes `step` microseconds of the match.
+    fn play_without(&mut self, first: usize, step: u64, done: impl Fn(&[Visitor]) -> bool) {
+        for _ in 0..20_000 {
+            if done(&self.guests) {
+                return;
+            }
+            self.now += step;
+            self.relay.round(|| Instant::from_micros(self.now)).expect("a socket");
+            self.guests[first..].iter_mut().for_each(|guest| guest.round(self.now));
+            // While it connects, and while it plays.
+            // SAFETY: it is one.
+            let has_waited = unsafe { testudo_guest_wait(self.guests[first].guest, 2) };
+            assert!(has_waited >= 0, "{}", words());
+            if has_waited == 0 {
+                self.relay.server().wait(Duration::from_millis(2));
+            }
+        }
+        panic!("no end");
+    }
+
+    /// Everybody has come to the same end.
+    fn assert_well(&self) {
+        self.guests.iter().for_each(|guest| guest.peer().assert_well());
+        assert_eq!(self.guests[0].peer().toy.checksum(), self.guests[1].peer().toy.checksum());
+    }
+}
+
+/// All players are guests of a relay, which nobody of them runs.
+#[test]
+fn a_room_of_a_relay_is_opened_and_played_in() {
+    let mut config = config(2);
+    (config.game_data, config.game_length) = (DATA.as_ptr(), DATA.len() as u32);
+    let mut room = RelayRoom::open(&config);
+    let code = room.guests[0].code(1);
+    room.come(&code);
+    room.play(|guests| guests.iter().all(Visitor::is_over));
+    room.assert_well();
+    assert_eq!([0, 1].map(|at| room.guests[at].peer().node), [0, 1]);
+    assert!(room.guests.iter().all(|guest| guest.data == DATA));
+    let buffer = testudo_buffer_new();
+    // SAFETY: they are some; only the opener has codes.
     unsafe {
-        assert_eq!(testudo_guest_code(guests[1].guest, 1, buffer), TESTUDO_REFUSED);
+        assert_eq!(testudo_guest_code(room.guests[0].guest, 9, buffer), TESTUDO_REFUSED);
+        assert_eq!(testudo_guest_code(room.guests[1].guest, 1, buffer), TESTUDO_REFUSED);
         testudo_buffer_free(buffer);
     }
 }
@@ -154,37 +193,8 @@ fn a_room_of_a_relay_is_opened_and_played_in() {
 /// `testudo_match_kick` is refused behind a relay, and nobody could be removed there.
 #[test]
 fn who_has_opened_a_room_removes_a_player_and_somebody_else_comes() {
-    let server = SealedServer::bind("127.0.0.1:0".parse().expect("an address"), &SealedConfig::new());
-    let server = server.expect("a socket");
-    let found_at = server.local_address();
-    let mut relay = SealedRelay::new(server, &[found_at], Limits::default()).expect("limits in range");
-    let code = CString::new(relay.code().expect("a code").to_string()).expect("a text");
-    let (mut opener, config, mut now) = (null_mut(), config(2), 0);
-    // SAFETY: all of it is there.
-    let status = unsafe { testudo_guest_open(code.as_ptr(), [7; 16].as_ptr(), &config, 17, 0, &mut opener) };
-    assert_eq!(status, TESTUDO_OK, "{}", words());
-    let mut guests = vec![Visitor { guest: opener, peer: None, data: Vec::new() }];
-    let mut play = |guests: &mut [Visitor], done: &mut dyn FnMut(&[Visitor]) -> bool| {
-        for _ in 0..20_000 {
-            if done(guests) {
-                return now;
-            }
-            now += 4_000;
-            relay.round(|| Instant::from_micros(now)).expect("a socket");
-            guests.iter_mut().for_each(|guest| guest.round(now));
-            relay.server().wait(Duration::from_millis(2));
-        }
-        panic!("no end");
-    };
-    let now = play(&mut guests, &mut |guests| guests[0].peer.is_some());
-    let handle = guests[0].handle();
-    let buffer = testudo_buffer_new();
-    let second = || {
-        // SAFETY: they are some.
-        assert_eq!(unsafe { testudo_guest_code(opener, 1, buffer) }, TESTUDO_OK, "{}", words());
-        text(buffer)
-    };
-    let before = second();
+    let mut room = RelayRoom::open(&config(2));
+    let (opener, handle, before) = (room.guests[0].guest, room.guests[0].handle(), room.guests[0].code(1));
     // SAFETY: they are some.
     unsafe {
         assert_eq!(testudo_match_set_ready(handle, 0), TESTUDO_OK);
@@ -193,28 +203,45 @@ fn who_has_opened_a_room_removes_a_player_and_somebody_else_comes() {
         }
         assert_eq!(testudo_guest_remove(opener, handle, 16), TESTUDO_OUT_OF_RANGE);
     }
-    guests.push(Visitor::come(&before, now));
-    play(&mut guests, &mut |guests| guests[1].peer.is_some() && guests[0].present() == 0b11);
+    room.come(&before);
+    room.play(|guests| guests[1].peer.is_some() && guests[0].present() == 0b11);
     // SAFETY: they are some.
     unsafe {
-        let (guest, own) = (guests[1].guest, guests[1].handle());
+        let (guest, own) = (room.guests[1].guest, room.guests[1].handle());
         assert_eq!(testudo_guest_remove(guest, own, 0), TESTUDO_REFUSED, "only the opener");
         assert_eq!(testudo_guest_remove(opener, handle, 1), TESTUDO_OK, "{}", words());
     }
     // It is not asked any more: it would fail, as it is told.
-    let removed = guests.pop().expect("a guest");
-    let now = play(&mut guests, &mut |guests| guests[0].present() == 0b01);
+    let removed = room.guests.pop().expect("a guest");
+    room.play(|guests| guests[0].present() == 0b01);
     drop(removed);
-    assert_ne!(second(), before);
-    guests.push(Visitor::come(&second(), now));
+    let second = room.guests[0].code(1);
+    assert_ne!(second, before);
+    room.come(&second);
     // SAFETY: it is one.
     assert_eq!(unsafe { testudo_match_set_ready(handle, 1) }, TESTUDO_OK);
-    play(&mut guests, &mut |guests| guests.iter().all(Visitor::is_over));
-    let peers: Vec<&Peer> = guests.iter().map(|guest| guest.peer.as_ref().expect("a match")).collect();
-    peers.iter().for_each(|peer| peer.assert_well());
-    assert_eq!(peers[0].toy.checksum(), peers[1].toy.checksum());
-    // SAFETY: it is not used any more.
-    unsafe { testudo_buffer_free(buffer) };
+    room.play(|guests| guests.iter().all(Visitor::is_over));
+    room.assert_well();
+}
+
+/// With its place it got an arrival without codes, which took the place of the first one.
+#[test]
+fn who_has_opened_a_room_has_its_codes_after_it_has_come_back() {
+    let mut config = config(2);
+    config.turns.count = 3_000;
+    let mut room = RelayRoom::open(&config);
+    let codes = |room: &RelayRoom| [1, TESTUDO_WATCHER].map(|place| room.guests[0].code(place));
+    let before = codes(&room);
+    room.come(&before[0]);
+    room.play(|guests| guests.iter().all(|guest| guest.turn() > 5));
+    room.play_without(1, 40_000, |guests| guests[1].present() == 0b10);
+    room.play(|guests| guests[0].turn() == 0);
+    assert_eq!(codes(&room), before, "the match is a new one");
+    room.play(|guests| guests[0].present() == 0b11);
+    let opener = &room.guests[0];
+    // SAFETY: they are some.
+    let removed = unsafe { testudo_guest_remove(opener.guest, opener.handle(), 1) };
+    assert_eq!(removed, TESTUDO_OK, "{}", words());
 }
 
 const DATA: &[u8] = b"a map";
@@ -222,11 +249,7 @@ const DATA: &[u8] = b"a map";
 /// They were left out without a word: the watchers of the room saw everything at once.
 #[test]
 fn what_a_relay_has_of_its_own_is_refused_of_whoever_opens_a_room() {
-    let relay = SealedServer::bind("127.0.0.1:0".parse().expect("an address"), &SealedConfig::new());
-    let relay = relay.expect("a socket");
-    let found_at = relay.local_address();
-    let relay = SealedRelay::new(relay, &[found_at], Limits::default()).expect("limits in range");
-    let code = CString::new(relay.code().expect("a code").to_string()).expect("a text");
+    let (_relay, code) = relay();
     for (change, name) in [
         ((|config| config.arrivals.watch_delay_ms = 60_000) as fn(&mut TestudoConfig), "watch_delay_ms"),
         (|config| config.arrivals.watchers_min = 1, "watchers_min"),
@@ -325,7 +348,7 @@ impl Visitor {
 
     /// What the recording so far says of itself.
     fn recorded_content_hash(&self) -> u64 {
-        let (file, mut replay) = (&self.peer.as_ref().expect("a match").replay, null_mut());
+        let (file, mut replay) = (&self.peer().replay, null_mut());
         let mut info = std::mem::MaybeUninit::uninit();
         // SAFETY: all of it is there; it is written before it is read.
         unsafe {
@@ -339,6 +362,21 @@ impl Visitor {
             testudo_replay_free(replay);
             info.assume_init().content_hash
         }
+    }
+
+    fn peer(&self) -> &Peer {
+        self.peer.as_ref().expect("a match")
+    }
+
+    /// The code of a place of the room that it has opened.
+    fn code(&self, place: u32) -> CString {
+        let buffer = testudo_buffer_new();
+        // SAFETY: they are some.
+        assert_eq!(unsafe { testudo_guest_code(self.guest, place, buffer) }, TESTUDO_OK, "{}", words());
+        let code = text(buffer);
+        // SAFETY: it is not used any more.
+        unsafe { testudo_buffer_free(buffer) };
+        code
     }
 
     fn handle(&self) -> *mut TestudoMatch {

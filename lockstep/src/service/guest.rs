@@ -158,7 +158,7 @@ impl std::error::Error for GuestError {}
 pub struct Arrival {
     /// The place, and what all members of the match agree on.
     pub welcome: Welcome,
-    /// The codes of all places, for whoever has opened a room at a relay.
+    /// The codes of all places, for whoever has opened a room at a relay: at its first arrival, and not when it comes back. Keep them.
     pub codes: Option<Codes>,
     /// The code that opens this place again, also after a crash.
     pub code: JoinCode,

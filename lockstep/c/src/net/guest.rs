@@ -38,10 +38,13 @@ impl Visitor {
 
     /// Packets both ways. Returns whether the place was opened.
     fn pump(&mut self, game: Option<&mut Match>, now: Instant) -> Outcome<bool> {
-        let arrival = self.guest.round(game.map(Match::session_mut), now)?;
-        let has_arrived = arrival.is_some();
-        self.arrival = arrival.or(self.arrival.take());
-        Ok(has_arrived)
+        let Some(mut arrival) = self.guest.round(game.map(Match::session_mut), now)? else {
+            return Ok(false);
+        };
+        // Whoever has opened a room is told its codes once, and not again when it comes back.
+        arrival.codes = arrival.codes.or_else(|| self.arrival.take()?.codes);
+        self.arrival = Some(arrival);
+        Ok(true)
     }
 
     fn round(&mut self, mut game: Option<&mut Match>, now: Instant) -> Outcome<bool> {
