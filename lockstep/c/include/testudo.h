@@ -1823,8 +1823,10 @@ TestudoStatus testudo_random_bytes(uint8_t *out, uint32_t length);
 
 /// Hosts a match on the internet: makes the match and a socket at the address `bind` ("0.0.0.0:0", port 0 takes a free one). `addresses`:
 /// where guests find it, one to four, separated by commas; NULL: where it is bound. Port 0 in them is that of the socket. In the place of "0.0.0.0" or "[::]"
-/// codes get the addresses of this machine that lead outside. Behind a router these lead guests of the same house only: for others the router passes the port
-/// on, and its address belongs into `addresses`, as in "203.0.113.5:0,0.0.0.0:0". A `session_id` of 0 is drawn.
+/// codes get the address of this machine that leads outside, for "[::]" also a second one if there is room. Behind a router these lead guests of the same house
+/// only: for others the router passes the port on, and its address belongs into `addresses`, as in "203.0.113.5:0,0.0.0.0:0". Where no route leads to the
+/// internet, as between two machines at a cable, codes get the address of loopback, by which other machines call themselves: name that of this machine then.
+/// A `session_id` of 0 is drawn.
 ///
 /// Free both, `*host` with `testudo_host_free`, `*handle` with `testudo_match_free`.
 TestudoStatus testudo_host_open(const struct TestudoConfig *config,

@@ -433,6 +433,26 @@ fn codes_lead_to_the_host_whatever_it_is_bound_to() {
     assert_eq!(found_at, expected.map(|address| address.parse().expect("an address")));
 }
 
+/// Four were refused where the machine has two addresses for one of them, and doubles stood in codes.
+#[test]
+fn four_addresses_are_four_on_every_machine() {
+    let given = "203.0.113.5:7,[2001:db8::5]:7,[::]:7,198.51.100.7:7";
+    let (found_at, _) = addresses_in_codes(c"127.0.0.1:0", Some(&CString::new(given).expect("a text")));
+    let expected = given.split(',').map(|address| address.parse().expect("an address"));
+    let expected: Vec<SocketAddr> =
+        expected.filter(|address: &SocketAddr| !address.ip().is_unspecified()).collect();
+    assert_eq!((found_at.len(), [&found_at[..2], &found_at[3..]].concat()), (4, expected));
+    let (found_at, _) = addresses_in_codes(c"127.0.0.1:0", Some(c"0.0.0.0:7,[::]:7,0.0.0.0:7,[::]:7"));
+    let doubles = |at: usize| found_at[..at].contains(&found_at[at]);
+    assert!(!(0..found_at.len()).any(doubles), "{found_at:?}");
+    let (mut host, mut handle, mut toy) = (null_mut(), null_mut(), Box::<Toy>::default());
+    let (bind, five) =
+        (c"127.0.0.1:0".as_ptr(), c"0.0.0.0:7,0.0.0.0:7,0.0.0.0:7,0.0.0.0:7,0.0.0.0:7".as_ptr());
+    // SAFETY: all of it is there.
+    let opened = unsafe { testudo_host_open(&config(2), &toy.game(), bind, five, 0, &mut host, &mut handle) };
+    assert_eq!((opened, host.is_null()), (TESTUDO_OUT_OF_RANGE, true), "{}", words());
+}
+
 #[test]
 fn a_player_who_was_removed_finds_its_code_worth_nothing() {
     let (mut host, mut handle, mut toy) = (null_mut(), null_mut(), Box::<Toy>::default());

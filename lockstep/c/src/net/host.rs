@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use std::ptr::null_mut;
 
 use testudo_lockstep::service::agreement::Agreement;
+use testudo_lockstep::service::code::{ADDRESSES_MAX, JoinCodeError};
 use testudo_lockstep::service::greeting::Secrets;
 use testudo_lockstep::service::host::Host;
 use testudo_lockstep::transport::sealed::{SealedConfig, SealedHost, SealedServer, random, reachable};
@@ -49,7 +50,28 @@ fn found_at(bound: SocketAddr, given: Option<&str>) -> Outcome<Vec<SocketAddr>> 
         0 => SocketAddr::new(address.ip(), bound.port()),
         _ => address,
     };
-    Ok(given.unwrap_or_else(|| vec![bound]).into_iter().map(with_port).flat_map(reachable).collect())
+    let given = given.unwrap_or_else(|| vec![bound]);
+    if given.len() > ADDRESSES_MAX {
+        return Err(JoinCodeError::Addresses.into());
+    }
+    let found: Vec<_> = given.into_iter().map(with_port).map(reachable).collect();
+    Ok(in_codes(&found))
+}
+
+/// The addresses for each one that was given, without doubles. A machine may have two for one: where there is no room for all, one is enough.
+fn in_codes(found: &[Vec<SocketAddr>]) -> Vec<SocketAddr> {
+    let mut all = Vec::new();
+    for address in found.iter().flatten() {
+        if !all.contains(address) {
+            all.push(*address);
+        }
+    }
+    let is_second = |address: &SocketAddr| found.iter().all(|some| some.first() != Some(address));
+    while all.len() > ADDRESSES_MAX {
+        let Some(at) = all.iter().rposition(is_second) else { break };
+        all.remove(at);
+    }
+    all
 }
 
 /// # Safety
@@ -90,8 +112,10 @@ unsafe fn open(
 
 /// Hosts a match on the internet: makes the match and a socket at the address `bind` ("0.0.0.0:0", port 0 takes a free one). `addresses`:
 /// where guests find it, one to four, separated by commas; NULL: where it is bound. Port 0 in them is that of the socket. In the place of "0.0.0.0" or "[::]"
-/// codes get the addresses of this machine that lead outside. Behind a router these lead guests of the same house only: for others the router passes the port
-/// on, and its address belongs into `addresses`, as in "203.0.113.5:0,0.0.0.0:0". A `session_id` of 0 is drawn.
+/// codes get the address of this machine that leads outside, for "[::]" also a second one if there is room. Behind a router these lead guests of the same house
+/// only: for others the router passes the port on, and its address belongs into `addresses`, as in "203.0.113.5:0,0.0.0.0:0". Where no route leads to the
+/// internet, as between two machines at a cable, codes get the address of loopback, by which other machines call themselves: name that of this machine then.
+/// A `session_id` of 0 is drawn.
 ///
 /// Free both, `*host` with `testudo_host_free`, `*handle` with `testudo_match_free`.
 #[unsafe(no_mangle)]
@@ -200,4 +224,29 @@ pub unsafe extern "C" fn testudo_host_wait(host: *const TestudoHost, ms: u32) ->
     let time = Duration::from_millis(ms.into());
     // SAFETY: the contract of pointers.
     status(|| unsafe { change(host, |host| host.server().wait(time)) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Four were refused on machines with an address of version 6.
+    #[test]
+    fn what_a_machine_has_besides_takes_no_room_of_what_was_given() {
+        let of = |text: &str| -> Vec<SocketAddr> {
+            text.split(' ').map(|address| address.parse().expect("an address")).collect()
+        };
+        let both = of("10.0.0.2:7 [fd00::2]:7");
+        let [a, b, c] = ["203.0.113.5:7", "198.51.100.7:7", "192.0.2.7:7"].map(of);
+        let [four, six] = [&both[..1], &both[1..]].map(<[SocketAddr]>::to_vec);
+        for (found, expected) in [
+            (vec![both.clone()], both.clone()),
+            (vec![a.clone(), four.clone(), both.clone()], [&a[..], &both].concat()),
+            (vec![both.clone(), a.clone(), b.clone(), c.clone()], [&four[..], &a, &b, &c].concat()),
+            (vec![both.clone(), six, a.clone(), b.clone()], [&both[..], &a, &b].concat()),
+            (vec![four, both.clone(), a.clone(), b.clone()], [&both[..], &a, &b].concat()),
+        ] {
+            assert_eq!(in_codes(&found), expected);
+        }
+    }
 }
