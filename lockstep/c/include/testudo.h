@@ -1787,7 +1787,8 @@ int32_t testudo_guest_round(struct TestudoGuest *guest,
                             struct TestudoMatch *handle,
                             uint64_t now_us);
 
-/// Sleeps until a packet comes, at most so many milliseconds: 1. Without a connection it is 0 at once: sleep yourself then.
+/// Sleeps until a packet comes, at most so many milliseconds: 1. Give 20 at most: a guest also calls again by itself. Without a connection it is 0 at
+/// once: sleep yourself then.
 int32_t testudo_guest_wait(const struct TestudoGuest *guest,
                            uint32_t ms);
 

@@ -362,7 +362,8 @@ impl<D: Dial> Guest<D> {
     }
 
     /// Sleeps between two rounds: until something has come, or the time is up, which the caller computes from
-    /// [`Driver::poll_timeout`](crate::Driver::poll_timeout). False at once if there is no connection, or none that can wait: sleep yourself then.
+    /// [`Driver::poll_timeout`](crate::Driver::poll_timeout). At most 20 ms: a guest also calls again by itself, which is in no `poll_timeout`. False
+    /// at once if there is no connection, or none that can wait: sleep yourself then.
     pub fn wait(&self, time: Duration) -> bool {
         self.line.as_ref().is_some_and(|line| line.wait(time))
     }

@@ -89,8 +89,8 @@ impl std::error::Error for NoPlace {}
 #[cfg(feature = "sealed")]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Claim {
-    /// The place of a connection that is here, and with it the room of that connection.
-    Taken,
+    /// The place of a connection that is here, and with it the room of that connection; whether it is a player's.
+    Taken { plays: bool, by: PeerId },
     /// A player's place where nobody is, or a room of its own.
     Player,
     /// To watch, or nothing that there is.

@@ -226,9 +226,14 @@ impl Places {
     #[cfg(feature = "sealed")]
     pub(crate) fn claim(&self, secret: &Secret) -> Claim {
         let wanted = u128::from_le_bytes(*secret);
-        let mut own = self.players.iter().chain([&self.referee]).flatten();
-        if own.any(|place| place.secret == wanted && place.connection.is_some()) {
-            return Claim::Taken;
+        let taken_by = |place: &Option<Place>| {
+            place.as_ref().filter(|place| place.secret == wanted).and_then(|place| place.connection)
+        };
+        if let Some(by) = self.players.iter().find_map(taken_by) {
+            return Claim::Taken { plays: true, by };
+        }
+        if let Some(by) = taken_by(&self.referee) {
+            return Claim::Taken { plays: false, by };
         }
         match self.opened_by(secret) {
             Some(Identity::Player(_)) => Claim::Player,

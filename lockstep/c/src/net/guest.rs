@@ -209,7 +209,8 @@ pub unsafe extern "C" fn testudo_guest_round(
     count(|| unsafe { with(guest, |guest| Ok(round(guest)?.into())) })
 }
 
-/// Sleeps until a packet comes, at most so many milliseconds: 1. Without a connection it is 0 at once: sleep yourself then.
+/// Sleeps until a packet comes, at most so many milliseconds: 1. Give 20 at most: a guest also calls again by itself. Without a connection it is 0 at
+/// once: sleep yourself then.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn testudo_guest_wait(guest: *const TestudoGuest, ms: u32) -> i32 {
     let time = Duration::from_millis(ms.into());

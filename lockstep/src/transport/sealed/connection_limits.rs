@@ -50,7 +50,8 @@ pub(crate) struct ConnectionLimits {
 struct Counts {
     /// Most that are accepted at once.
     connections_max: u32,
-    accepted: u32,
+    /// By the number of their ticket: from where, and whether they play.
+    accepted: BTreeMap<u64, (IpAddr, bool)>,
     /// Those who have not been accepted yet, the oldest first.
     pending: BTreeMap<u64, Pending>,
     next: u64,
@@ -69,9 +70,9 @@ struct Pending {
 #[derive(Clone, Copy, Debug, Default)]
 struct Household {
     accepted: u32,
-    /// Those of them who play, and how many did at once since it is known.
+    /// Those of them who play, and how many others left since nobody had left for [`KNOWN_FOR`]; whoever comes is counted as back.
     players: u32,
-    players_max: u32,
+    gone: u32,
     pending: u32,
     handshakes: Bucket,
     /// When the last handshake was let in.
@@ -83,14 +84,35 @@ struct Household {
 impl Household {
     /// Whether somebody plays here, or did lately. Whoever has only watched is a stranger: codes to watch are public.
     fn is_known(&self, now: Instant) -> bool {
-        self.players > 0 || self.left.is_some_and(|at| now.since(at) < KNOWN_FOR)
+        self.players > 0 || self.misses_somebody(now)
+    }
+
+    /// Whether a player has left lately.
+    fn misses_somebody(&self, now: Instant) -> bool {
+        self.left.is_some_and(|at| now.since(at) < KNOWN_FOR)
     }
 
     /// Whether one more may be accepted. Whoever watches does not take the room of a player who has just left, and may be on the way back.
     fn has_room(&self, plays: bool, most: u32, now: Instant) -> bool {
-        let is_kept = !plays && self.is_known(now);
-        let kept = if is_kept { self.players_max - self.players } else { 0 };
+        let kept = if !plays && self.misses_somebody(now) { self.gone } else { 0 };
         self.accepted + kept < most
+    }
+
+    fn come(&mut self, plays: bool, now: Instant) {
+        self.accepted += 1;
+        if plays {
+            self.players += 1;
+            self.gone = if self.misses_somebody(now) { self.gone.saturating_sub(1) } else { 0 };
+        }
+    }
+
+    fn leave(&mut self, plays: bool, now: Instant) {
+        self.accepted -= 1;
+        if plays {
+            self.players -= 1;
+            self.gone = if self.misses_somebody(now) { self.gone + 1 } else { 1 };
+            self.left = Some(now);
+        }
     }
 
     /// Whether nothing is lost if it is forgotten.
@@ -120,10 +142,7 @@ pub(crate) enum Admission {
 pub(crate) struct Ticket {
     limits: Arc<ConnectionLimits>,
     number: u64,
-    address: IpAddr,
     evicted: Arc<Notify>,
-    is_accepted: bool,
-    plays: bool,
 }
 
 impl ConnectionLimits {
@@ -157,13 +176,14 @@ impl ConnectionLimits {
 
     /// Decides on a new connection. Only those who have been accepted fill the server; the others have places of their own, and the address that has most of
     /// these gives one to an address that has fewer. Where somebody plays, or did lately, nobody is told that there is no room: a player may come back whose
-    /// former connection is what fills it. [`Ticket::accept`] asks for it, when the former one is gone.
+    /// former connection is what fills it. [`Self::accept`] asks for it, when the former one is gone.
     pub(crate) fn admit(self: &Arc<Self>, address: IpAddr, now: StdInstant) -> Admission {
         let (address, now) = (household(address), self.time(now));
         let mut counts = self.counts();
         let mut here = counts.by_address.get(&address).copied().unwrap_or_default();
         let is_known = here.is_known(now);
-        if !is_known && !self.has_room_for(&counts, &here, false, now) {
+        let is_full = counts.accepted.len() as u32 >= counts.connections_max;
+        if !is_known && (is_full || !here.has_room(false, self.connections_per_address_max, now)) {
             return Admission::Full;
         }
         // Whoever waits may be accepted in the same moment as the others.
@@ -184,14 +204,7 @@ impl ConnectionLimits {
         let (number, evicted) = (counts.next, Arc::new(Notify::new()));
         counts.next += 1;
         counts.pending.insert(number, Pending { address, evicted: Arc::clone(&evicted) });
-        Admission::Granted(Ticket {
-            limits: Arc::clone(self),
-            number,
-            address,
-            evicted,
-            is_accepted: false,
-            plays: false,
-        })
+        Admission::Granted(Ticket { limits: Arc::clone(self), number, evicted })
     }
 
     /// Lets a server accept so many connections at least.
@@ -200,17 +213,37 @@ impl ConnectionLimits {
         counts.connections_max = counts.connections_max.max(connections);
     }
 
-    /// Whether one more from this address may be accepted now.
-    pub(crate) fn has_room(&self, address: IpAddr, plays: bool) -> bool {
-        let now = self.time(StdInstant::now());
-        let counts = self.counts();
-        let here = counts.by_address.get(&household(address)).copied().unwrap_or_default();
-        self.has_room_for(&counts, &here, plays, now)
+    /// Whether the connection with this ticket may be accepted, if another one goes for it.
+    pub(crate) fn has_room(&self, number: u64, plays: bool, former: Option<u64>, now: StdInstant) -> bool {
+        let (now, counts) = (self.time(now), self.counts());
+        let Some(pending) = counts.pending.get(&number) else { return false };
+        let mut here = counts.by_address.get(&pending.address).copied().unwrap_or_default();
+        let former = former.and_then(|former| counts.accepted.get(&former));
+        if let Some(&(_, plays)) = former.filter(|(address, _)| *address == pending.address) {
+            here.leave(plays, now);
+        }
+        let others = counts.accepted.len() as u32 - u32::from(former.is_some());
+        others < counts.connections_max && here.has_room(plays, self.connections_per_address_max, now)
     }
 
-    fn has_room_for(&self, counts: &Counts, here: &Household, plays: bool, now: Instant) -> bool {
-        counts.accepted < counts.connections_max
-            && here.has_room(plays, self.connections_per_address_max, now)
+    /// The connection with this ticket is accepted. Returns false if there is no room for it any more.
+    pub(crate) fn accept(&self, number: u64, plays: bool, now: StdInstant) -> bool {
+        let has_room = self.has_room(number, plays, None, now);
+        let (now, mut counts) = (self.time(now), self.counts());
+        let Some(Pending { address, .. }) = counts.settle(number) else { return false };
+        if has_room {
+            counts.accepted.insert(number, (address, plays));
+            counts.by_address.entry(address).or_default().come(plays, now);
+        }
+        has_room
+    }
+
+    /// The connection with this ticket does not count any more. Its task may end later.
+    pub(crate) fn free(&self, number: u64, now: StdInstant) {
+        let (now, mut counts) = (self.time(now), self.counts());
+        counts.settle(number);
+        let Some((address, plays)) = counts.accepted.remove(&number) else { return };
+        counts.by_address.get_mut(&address).into_iter().for_each(|here| here.leave(plays, now));
     }
 
     /// Whether all strangers together leave time for a handshake; those who are known need none.
@@ -224,7 +257,7 @@ impl ConnectionLimits {
     pub(crate) fn size(&self) -> (u32, u32) {
         let counts = self.counts();
         let pending = counts.pending.len() as u32;
-        (counts.accepted + pending, pending)
+        (counts.accepted.len() as u32 + pending, pending)
     }
 }
 
@@ -274,26 +307,9 @@ impl Counts {
 }
 
 impl Ticket {
-    /// The connection has been accepted. Returns false if there is no room for it any more.
-    pub(crate) fn accept(&mut self, plays: bool) -> bool {
-        let now = self.limits.time(StdInstant::now());
-        let mut counts = self.limits.counts();
-        if counts.settle(self.number).is_none() {
-            return false;
-        }
-        let mut here = counts.by_address.get(&self.address).copied().unwrap_or_default();
-        if !self.limits.has_room_for(&counts, &here, plays, now) {
-            return false;
-        }
-        if !here.is_known(now) {
-            here.players_max = 0;
-        }
-        counts.accepted += 1;
-        (here.accepted, here.players) = (here.accepted + 1, here.players + u32::from(plays));
-        here.players_max = here.players_max.max(here.players);
-        counts.by_address.insert(self.address, here);
-        (self.is_accepted, self.plays) = (true, plays);
-        true
+    /// For [`ConnectionLimits::accept`] and [`ConnectionLimits::free`].
+    pub(crate) fn number(&self) -> u64 {
+        self.number
     }
 
     /// Resolves when another address needs the place.
@@ -304,17 +320,6 @@ impl Ticket {
 
 impl Drop for Ticket {
     fn drop(&mut self) {
-        let now = self.limits.time(StdInstant::now());
-        let mut counts = self.limits.counts();
-        counts.settle(self.number);
-        if self.is_accepted {
-            counts.accepted -= 1;
-            if let Some(here) = counts.by_address.get_mut(&self.address) {
-                here.accepted -= 1;
-                if self.plays {
-                    (here.players, here.left) = (here.players - 1, Some(now));
-                }
-            }
-        }
+        self.limits.free(self.number, StdInstant::now());
     }
 }

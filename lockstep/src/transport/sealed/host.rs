@@ -107,8 +107,8 @@ impl SealedHost {
             match self.server.poll() {
                 None => break,
                 // Before it costs those who watch an arrival.
-                Some(SealedEvent::Greeting { peer, address, bytes })
-                    if !self.server.has_room(address, self.host.claim(&bytes)) =>
+                Some(SealedEvent::Greeting { peer, bytes, .. })
+                    if !self.server.has_room(peer, self.host.claim(&bytes)) =>
                 {
                     self.server.turn_away(peer);
                 }

@@ -22,10 +22,7 @@ use crate::value::ids::PeerId;
 
 #[derive(Debug)]
 pub(super) enum Decision {
-    Accept {
-        answer: Vec<u8>,
-        plays: bool,
-    },
+    Accept(Vec<u8>),
     Refuse(Vec<u8>),
     /// There is no room.
     TurnAway,
@@ -55,6 +52,7 @@ pub(super) struct Shared {
 pub(super) enum Other {
     Greeting {
         peer: PeerId,
+        ticket: u64,
         address: SocketAddr,
         bytes: Vec<u8>,
         datagrams: Datagrams,
@@ -97,7 +95,7 @@ async fn serve(incoming: Incoming, shared: Arc<Shared>, ticket: Ticket) {
     }
 }
 
-async fn attend(incoming: Incoming, shared: &Shared, mut ticket: Ticket) {
+async fn attend(incoming: Incoming, shared: &Shared, ticket: Ticket) {
     let Ok(Some((mut session, bytes, mut stream))) =
         timeout(shared.greeting_timeout, greeting(incoming)).await
     else {
@@ -109,7 +107,14 @@ async fn attend(incoming: Incoming, shared: &Shared, mut ticket: Ticket) {
     let address = session.connection.remote_address();
     let address = SocketAddr::new(address.ip().to_canonical(), address.port());
     let datagrams = Datagrams::of(&session);
-    let greeting = Other::Greeting { peer, address, bytes, datagrams: datagrams.clone(), decision };
+    let greeting = Other::Greeting {
+        peer,
+        ticket: ticket.number(),
+        address,
+        bytes,
+        datagrams: datagrams.clone(),
+        decision,
+    };
     if !shared.inbox.offer(greeting) {
         count(&shared.failed);
         return;
@@ -122,15 +127,16 @@ async fn attend(incoming: Incoming, shared: &Shared, mut ticket: Ticket) {
     };
     let mut code = CLOSED;
     match decision {
-        Some(Decision::TurnAway) => code = no_room(shared),
-        Some(Decision::Accept { plays, .. }) if !ticket.accept(plays) => code = no_room(shared),
-        Some(Decision::Accept { answer, .. }) => tokio::select! {
+        // What a client is told that asks again.
+        Some(Decision::TurnAway) => {
+            count(&shared.refused);
+            code = CLOSED_FULL;
+        }
+        Some(Decision::Accept(answer)) => tokio::select! {
             () = converse(&datagrams, &mut stream, &answer, peer, shared) => {}
             () = session.over() => {}
             last = decisions.recv() => {
                 code = if last.is_some() { CLOSED_DISPLACED } else { CLOSED };
-                // Its room is that of whoever has displaced it, who may be here already.
-                drop(ticket);
                 sleep(FLUSH).await;
             }
         },
@@ -142,12 +148,6 @@ async fn attend(incoming: Incoming, shared: &Shared, mut ticket: Ticket) {
         Some(Decision::Displace) | None => count(&shared.failed),
     }
     session.connection.close(code.into(), b"");
-}
-
-/// What a client is told that asks again.
-fn no_room(shared: &Shared) -> u32 {
-    count(&shared.refused);
-    CLOSED_FULL
 }
 
 /// Reports the end of a connection, also if a task ends by a panic in the library.

@@ -94,8 +94,8 @@ impl SealedRelay {
                 Some(SealedEvent::Packet { peer, bytes }) => self.rooms.packet(peer, &bytes, now()),
                 Some(SealedEvent::Closed { peer }) => self.rooms.closed(peer, now()),
                 // Before a room is opened for nobody.
-                Some(SealedEvent::Greeting { peer, address, bytes })
-                    if !self.server.has_room(address, self.rooms.claim(&bytes)) =>
+                Some(SealedEvent::Greeting { peer, bytes, .. })
+                    if !self.server.has_room(peer, self.rooms.claim(&bytes)) =>
                 {
                     self.server.turn_away(peer);
                 }

@@ -106,6 +106,7 @@ pub struct SealedServer {
 /// A connection that has greeted. Dropping it closes the connection, because its task waits for a second decision.
 #[derive(Debug)]
 struct Peer {
+    ticket: u64,
     datagrams: Datagrams,
     decision: mpsc::Sender<Decision>,
     is_accepted: bool,
@@ -232,8 +233,8 @@ impl SealedServer {
     pub fn poll(&mut self) -> Option<SealedEvent> {
         loop {
             match self.shared.inbox.pop()? {
-                Item::Other(Other::Greeting { peer, address, bytes, datagrams, decision }) => {
-                    self.peers.insert(peer, Peer { datagrams, decision, is_accepted: false });
+                Item::Other(Other::Greeting { peer, ticket, address, bytes, datagrams, decision }) => {
+                    self.peers.insert(peer, Peer { ticket, datagrams, decision, is_accepted: false });
                     return Some(SealedEvent::Greeting { peer, address, bytes });
                 }
                 // What comes from connections that the application has closed is of no use to it.
@@ -271,12 +272,14 @@ impl SealedServer {
     }
 
     /// Whether a peer that has greeted will find room.
-    pub(super) fn has_room(&self, from: SocketAddr, claim: Claim) -> bool {
-        match claim {
-            Claim::Taken => true,
-            Claim::Player => self.shared.limits.has_room(from.ip(), true),
-            Claim::Other => self.shared.limits.has_room(from.ip(), false),
-        }
+    pub(super) fn has_room(&self, peer: PeerId, claim: Claim) -> bool {
+        let Some(ticket) = self.peers.get(&peer).map(|peer| peer.ticket) else { return false };
+        let (plays, former) = match claim {
+            Claim::Taken { plays, by } => (plays, self.peers.get(&by).map(|former| former.ticket)),
+            Claim::Player => (true, None),
+            Claim::Other => (false, None),
+        };
+        self.shared.limits.has_room(ticket, plays, former, std::time::Instant::now())
     }
 
     /// Turns a peer away that has greeted, because there is no room. It is forgotten at once, and asks again.
@@ -292,8 +295,10 @@ impl SealedServer {
         {
             peer.is_accepted = true;
             self.shared.outbox.push(&mut vec![(peer.datagrams.clone(), peer.datagrams.plug())]);
+            let has_room = self.shared.limits.accept(peer.ticket, plays, std::time::Instant::now());
+            let decision = if has_room { Decision::Accept(cut(answer)) } else { Decision::TurnAway };
             // The channel has room for the one decision; if it is closed, so is the connection, and that is reported.
-            let _ = peer.decision.try_send(Decision::Accept { answer: cut(answer), plays });
+            let _ = peer.decision.try_send(decision);
         }
     }
 
@@ -327,6 +332,8 @@ impl SealedServer {
     /// the place from each other for ever.
     pub fn displace(&mut self, peer: PeerId) {
         if let Some(peer) = self.peers.swap_remove(&peer) {
+            // At once: whoever has displaced it may be accepted before its task hears of this.
+            self.shared.limits.free(peer.ticket, std::time::Instant::now());
             // Without room for it, the connection is only closed.
             let _ = peer.decision.try_send(Decision::Displace);
         }

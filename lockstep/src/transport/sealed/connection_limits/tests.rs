@@ -4,6 +4,12 @@ use std::time::{Duration, Instant};
 
 use super::*;
 
+impl Ticket {
+    fn accept(&mut self, plays: bool) -> bool {
+        self.limits.accept(self.number, plays, Instant::now())
+    }
+}
+
 fn address(text: &str) -> IpAddr {
     text.parse().unwrap()
 }
@@ -273,4 +279,37 @@ fn whoever_watches_does_not_take_the_room_of_a_player_who_has_left() {
     drop(back);
     let watcher = come(false);
     assert!(watcher.is_some() && come(false).is_none() && come(true).is_some());
+}
+
+/// A place was taken from a connection elsewhere, though there was no room where its player called from: nobody had it then.
+#[test]
+fn a_former_connection_has_room_at_its_own_address_only() {
+    let now = Instant::now();
+    let limits = limits(SealedConfig::new().connections_max(4).connections_per_address_max(2));
+    let [home, school] = [address("10.0.0.1"), address("10.0.0.2")];
+    let mut here = [home, home, school, school].map(|from| granted(&limits, from, now));
+    assert!(here.iter_mut().all(|ticket| ticket.accept(true)));
+    let again = granted(&limits, home, now);
+    let has_room = |former: usize| limits.has_room(again.number, true, Some(here[former].number), now);
+    assert_eq!([0, 1, 2, 3].map(has_room), [true, true, false, false]);
+    assert!(!limits.has_room(again.number, true, None, now));
+    limits.free(here[2].number, now);
+    assert!(!limits.has_room(again.number, true, None, now), "two of one address");
+    limits.free(here[0].number, now);
+    assert!(limits.has_room(again.number, true, None, now));
+}
+
+/// While one player stayed, the rooms of all who had ever played at once were kept from those who watch.
+#[test]
+fn the_room_of_a_player_who_has_left_is_kept_for_ten_minutes() {
+    let start = Instant::now();
+    let limits = limits(SealedConfig::new().connections_per_address_max(3));
+    let school = address("10.0.0.1");
+    let mut here = [(); 3].map(|()| granted(&limits, school, start));
+    assert!(here.iter_mut().all(|ticket| limits.accept(ticket.number, true, start)));
+    here[1..].iter().for_each(|ticket| limits.free(ticket.number, start));
+    let watcher = granted(&limits, school, start);
+    let has_room =
+        |seconds: u64| limits.has_room(watcher.number, false, None, start + Duration::from_secs(seconds));
+    assert_eq!([1, 599, 601].map(has_room), [false, false, true]);
 }
