@@ -42,6 +42,8 @@ struct Joining {
     /// What the others' checksums of the turn before must be, as they cross the network.
     value: u32,
     trust: Trust,
+    /// Players who have signed what this peer has seen, of turns that ran from the state, and nothing else since. Bit n for player n.
+    agree: u16,
     /// Players who contradict it without being most players, bit n for player n: they may lie instead of the source.
     doubters: u16,
     /// When its bytes were here.
@@ -118,6 +120,7 @@ impl Joiner {
             turn: 0,
             value: 0,
             trust: Trust::Open,
+            agree: 0,
             doubters: 0,
             got: now,
             came: now,
@@ -230,7 +233,7 @@ impl Joiner {
             joining.value = value;
             (joining.turn, joining.got, joining.alone, joining.doubters) = (header.turn, now, (0, 0), 0);
             joining.stage = JoinStage::Checking(Box::new(header), state);
-            joining.trust = Trust::Open;
+            (joining.trust, joining.agree) = (Trust::Open, 0);
         }
     }
 
@@ -302,14 +305,18 @@ impl Joiner {
         self.0.as_mut().filter(|joining| joining.trust == Trust::Open)
     }
 
-    /// Compares the state that was loaded, as it has gone on, with what the players have signed of a turn.
+    /// Compares the state that was loaded, as it has gone on, with what the players have signed of a turn. One turn's statements rarely come all: players
+    /// who agree in different turns confirm the state together, as each turn follows from the one before it.
     pub(in crate::session) fn verify(&mut self, votes: Votes) {
         let Some(joining) = self.open() else { return };
         let [live, same, other] = [votes.live, votes.same, votes.other].map(u16::count_ones);
         let most = live / 2;
         // Before any turn has run from it, the state is only what it says of itself.
         let has_run = votes.turn > joining.turn;
-        if has_run && (same > most || live == 0) {
+        if has_run {
+            joining.agree = (joining.agree | votes.same) & !votes.other;
+        }
+        if has_run && ((joining.agree & votes.live).count_ones() > most || live == 0) {
             joining.trust = Trust::Confirmed;
         } else if other > most || (other > 0 && same + other == live) {
             // Most contradict it, or all have spoken.
@@ -459,5 +466,27 @@ impl Joiner {
             joining.got = (joining.got + jump).min(now);
             joining.came = (joining.came + jump).min(now);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A watcher refused a good state, and named its honest source: one player had signed turn 10 before its machine slept, the other one the turns after it.
+    #[test]
+    fn players_who_sign_different_turns_confirm_a_state_together() {
+        let mut joiner = Joiner::default();
+        joiner.begin(PeerId(0), Instant::from_micros(0));
+        joiner.note_turn(6);
+        let votes = |turn, same, other| Votes { turn, live: 0b11, same, other };
+        joiner.verify(votes(6, 0b11, 0));
+        assert!(joiner.is_unverified(), "no turn has run from it");
+        joiner.verify(votes(9, 0b10, 0));
+        joiner.verify(votes(10, 0, 0b10));
+        joiner.verify(votes(11, 0b01, 0));
+        assert!(joiner.is_unverified(), "player 1 has contradicted it since");
+        joiner.verify(votes(12, 0b10, 0));
+        assert!(!joiner.is_unverified());
     }
 }
