@@ -17,6 +17,8 @@ use testudo_lockstep::{
 
 use crate::people::server;
 
+/// How long a loop waits for an event before it looks again at the others.
+const A_MOMENT: Duration = Duration::from_millis(1);
 const HOST: PeerId = PeerId(0);
 const PLAYER: [u8; 16] = [7; 16];
 const WATCHER: [u8; 16] = [9; 16];
@@ -176,14 +178,14 @@ fn a_side_that_takes_no_more_connections_is_called_again() {
         if let Some(SealedEvent::Greeting { peer, bytes, .. }) = server.poll() {
             return (peer, bytes);
         }
-        std::thread::yield_now();
+        server.wait(A_MOMENT);
     };
     let (address, hash) = (server.local_address(), server.certificate_hash());
     let mut stranger = SealedClient::connect(&[address], hash, b"stranger", &SealedConfig::new()).unwrap();
     let (peer, _) = greeting_at(&mut server);
     server.accept_watcher(peer, b"come in");
     while !matches!(stranger.poll(), Some(ClientEvent::Accepted(_))) {
-        std::thread::yield_now();
+        stranger.wait(A_MOMENT);
     }
     let code = JoinCode::new(&[address], hash, [1; 16]).unwrap();
     let clock = std::time::Instant::now();
@@ -191,7 +193,7 @@ fn a_side_that_takes_no_more_connections_is_called_again() {
     let mut guest = Guest::join(SealedDialer::default(), code, [2; 16], now()).unwrap();
     while guest.delay().is_none() {
         assert_eq!(guest.round(None, now()), Ok(None));
-        std::thread::yield_now();
+        server.wait(A_MOMENT);
     }
     assert!(guest.delay().is_some_and(|why| why.contains("no more connections")), "{:?}", guest.delay());
     drop(stranger);
@@ -203,7 +205,7 @@ fn a_side_that_takes_no_more_connections_is_called_again() {
             assert_eq!(bytes, Greeting::Come { pass }.to_bytes());
             break;
         }
-        std::thread::yield_now();
+        server.wait(A_MOMENT);
     }
 }
 
@@ -219,7 +221,7 @@ fn who_displaces_a_connection_has_its_room() {
         if let Some(SealedEvent::Greeting { peer, .. }) = server.poll() {
             return peer;
         }
-        std::thread::yield_now();
+        server.wait(A_MOMENT);
     };
     let first = call(b"first");
     let former = greeting(&mut server);
@@ -231,7 +233,7 @@ fn who_displaces_a_connection_has_its_room() {
         match client.poll() {
             Some(ClientEvent::Accepted(_)) => return true,
             Some(ClientEvent::Lost(_)) => return false,
-            _ => std::thread::yield_now(),
+            _ => client.wait(A_MOMENT),
         }
     };
     server.accept(peers[0], b"come in");
