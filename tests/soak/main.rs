@@ -206,12 +206,12 @@ fn a_seed_gives_the_same_report_again() {
 fn a_peer_that_runs_something_else_is_found() {
     for fault in [Fault::Deaf, Fault::Liar] {
         for copy in 0..2 {
-            let report = play(&Plan::of(200), &Bots::broken(copy..copy + 1, fault));
+            let report = play(&Plan::of_players(200, 2..=3), &Bots::broken(copy..copy + 1, fault));
             let found = report.findings.iter().any(|finding| matches!(finding, Finding::Mismatch(_)));
             assert!(found && report.replays.len() >= 2, "{fault:?} in copy {copy}: {:?}", report.findings);
         }
     }
-    let idle = play(&Plan::of(200), &Bots::broken(0..100, Fault::Idle));
+    let idle = play(&Plan::of_players(200, 2..=3), &Bots::broken(0..100, Fault::Idle));
     assert_eq!(idle.findings, [Finding::Void]);
 }
 
