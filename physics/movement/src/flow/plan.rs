@@ -306,15 +306,15 @@ mod tests {
         let (columns, rows) = (2_048, 560);
         let mut world = World::new(WorldDef::new()).unwrap();
         let area = Aabb::from_corners(Vec2::ZERO, Vec2::from_ints(columns, rows));
+        let mut ground = Ground::new(&GroundDef::new(area).sizes(&[Fx::ONE / 4])).unwrap();
+        ground.set_cost(&world, area, 15).unwrap();
         let wall = BodyDef::static_body(Shape::rect(Fx::from_num(columns / 2 - 1), Fx::ONE / 64));
         for row in 1..rows {
             // Open at one end, and then at the other.
             let middle = columns / 2 + if row % 2 == 0 { 1 } else { -1 };
             world.create_body(&wall.position(Vec2::from_ints(middle, row))).unwrap();
         }
-        let mut ground = Ground::new(&GroundDef::new(area).sizes(&[Fx::ONE / 4])).unwrap();
         ground.survey(&world);
-        ground.set_cost(&world, area, 15).unwrap();
         let size = SizeClass(0);
         let mut sectors = Sectors::default();
         sectors.prepare(&ground, size);
