@@ -8,6 +8,7 @@
 #[path = "../physics/build.rs"]
 mod build;
 mod chains;
+mod closed_chains;
 mod crush;
 mod crushers;
 mod damping;

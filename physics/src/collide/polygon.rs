@@ -11,7 +11,6 @@
 
 use crate::body::terrain::CORNERS_MAX;
 use crate::collide::narrow_phase::{UNIT, UNIT_BITS, unit_and_length};
-use crate::collide::rounded_box::{FRACTION_BITS, Segment, cast_on_circle};
 use crate::math::axes::{both, each_axis};
 
 /// Most corners of a sum: a rectangle adds four.
@@ -20,11 +19,11 @@ const SUM_MAX: usize = CORNERS_MAX + 4;
 /// A convex polygon, counter-clockwise, grown by a radius, raw units. Two corners make a segment, which has a left and a right side.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RoundedPolygon {
-    corners: [[i32; 2]; SUM_MAX],
+    pub(super) corners: [[i32; 2]; SUM_MAX],
     /// The corner of the terrain from which each one comes.
-    sources: [u8; SUM_MAX],
+    pub(super) sources: [u8; SUM_MAX],
     // not state: how many of the corners count
-    count: usize,
+    pub(super) count: usize,
     pub(crate) radius: i32,
 }
 
@@ -57,32 +56,21 @@ pub(crate) enum Bearer {
     Nobody,
 }
 
-/// How a moving point meets an outline.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Met {
-    /// It starts inside.
-    Inside,
-    /// This edge, begin to end.
-    Edge([i32; 2]),
-    /// The round part around this corner.
-    Corner([i32; 2]),
-}
-
 fn wide(v: [i32; 2]) -> [i128; 2] {
     [i128::from(v[0]), i128::from(v[1])]
 }
 
-fn minus(a: [i32; 2], b: [i32; 2]) -> [i128; 2] {
+pub(super) fn minus(a: [i32; 2], b: [i32; 2]) -> [i128; 2] {
     let (a, b) = (wide(a), wide(b));
     [a[0] - b[0], a[1] - b[1]]
 }
 
-fn dot(a: [i128; 2], b: [i128; 2]) -> i128 {
+pub(super) fn dot(a: [i128; 2], b: [i128; 2]) -> i128 {
     a[0] * b[0] + a[1] * b[1]
 }
 
 /// How far `v` leads to the right of `edge`, times its length: outward, where corners go round counter-clockwise.
-fn rightward(v: [i128; 2], edge: [i128; 2]) -> i128 {
+pub(super) fn rightward(v: [i128; 2], edge: [i128; 2]) -> i128 {
     v[0] * edge[1] - v[1] * edge[0]
 }
 
@@ -97,7 +85,7 @@ fn right_normal(edge: [i128; 2]) -> [i32; 2] {
 }
 
 /// Length of an edge, 16 fraction bits, rounded down.
-fn length(edge: [i128; 2]) -> i128 {
+pub(super) fn length(edge: [i128; 2]) -> i128 {
     ((dot(edge, edge) as u128) << 32).isqrt() as i128
 }
 
@@ -160,16 +148,16 @@ impl RoundedPolygon {
         if at + 1 == self.count { 0 } else { at + 1 }
     }
 
-    fn edge(&self, at: usize) -> [i128; 2] {
+    pub(super) fn edge(&self, at: usize) -> [i128; 2] {
         minus(self.corners[self.next(at)], self.corners[at])
     }
 
-    fn edge_feature(&self, at: usize) -> Feature {
+    pub(super) fn edge_feature(&self, at: usize) -> Feature {
         let [begin, end] = both([at, self.next(at)], |corner| self.sources[corner]);
         Feature { from: (begin == end).then_some(begin), index: at as u8 }
     }
 
-    fn corner_feature(&self, at: usize) -> Feature {
+    pub(super) fn corner_feature(&self, at: usize) -> Feature {
         Feature { from: Some(self.sources[at]), index: at as u8 }
     }
 
@@ -276,100 +264,21 @@ impl RoundedPolygon {
     pub(crate) fn contains(&self, point: [i32; 2]) -> bool {
         self.core_distance(point) <= u64::from(self.radius.unsigned_abs())
     }
-
-    /// Where a moving point first meets the features of the outline that `bears` accepts: part of its path, 32 fraction bits.
-    pub(crate) fn cast(
-        &self,
-        way: &Segment,
-        bears: impl Fn(Feature, [i128; 2]) -> bool,
-    ) -> Option<(u64, Met)> {
-        if self.contains(way.from) {
-            return Some((0, Met::Inside));
-        }
-        let mut first: Option<(u64, Met)> = None;
-        let mut note = |place: u64, met: Met| {
-            if first.is_none_or(|(least, _)| place < least) {
-                first = Some((place, met));
-            }
-        };
-        for at in 0..self.count {
-            let edge = self.edge(at);
-            if let Some(place) = self.cast_on_edge(at, way)
-                && bears(self.edge_feature(at), [edge[1], -edge[0]])
-            {
-                note(place, Met::Edge(both(edge, |c| c as i32)));
-            }
-            let corner = self.corners[at];
-            if self.radius > 0
-                && let Some(place) = cast_on_circle(way, corner, self.radius)
-            {
-                let out = minus(way.point(place), corner);
-                let before = self.edge(if at == 0 { self.count - 1 } else { at - 1 });
-                // One raw unit more on both sides, so that nothing slips through between a corner and an edge.
-                let within =
-                    dot(out, edge) <= length(edge) >> 16 && -dot(out, before) <= length(before) >> 16;
-                if within && bears(self.corner_feature(at), out) {
-                    note(place, Met::Corner(corner));
-                }
-            }
-        }
-        first
-    }
-
-    /// Where a path that starts outside first meets a corner of a core without radius: on the line of a segment it crosses no edge.
-    pub(crate) fn cast_on_corners(&self, way: &Segment) -> Option<(u64, Met)> {
-        let delta = both(way.delta, i128::from);
-        let whole = dot(delta, delta);
-        let corners = self.corners[..self.count].iter().filter(|_| self.radius == 0);
-        let met = corners.filter_map(|&corner| {
-            let from = minus(corner, way.from);
-            let along = dot(from, delta);
-            let meets = rightward(from, delta) == 0 && 0 < along && along <= whole;
-            meets.then(|| (((along << FRACTION_BITS) / whole) as u64, Met::Corner(corner)))
-        });
-        met.min_by_key(|&(place, _)| place)
-    }
-
-    /// Where a path that starts outside crosses a straight side.
-    fn cast_on_edge(&self, at: usize, way: &Segment) -> Option<u64> {
-        let (edge, delta) = (self.edge(at), both(way.delta, i128::from));
-        let speed = -rightward(delta, edge);
-        if speed <= 0 {
-            return None;
-        }
-        let from = minus(way.from, self.corners[at]);
-        let length = length(edge);
-        // Distances times the edge's length, 16 fraction bits.
-        let far = (rightward(from, edge) << 16) - i128::from(self.radius) * length;
-        if far < 0 || far > speed << 16 {
-            return None;
-        }
-        let place = (far << 16) / speed;
-        let along = (dot(from, edge) << FRACTION_BITS) + place * dot(delta, edge);
-        // One raw unit more at both ends.
-        let slack = length << (FRACTION_BITS - 16);
-        (-slack <= along && along <= (dot(edge, edge) << FRACTION_BITS) + slack).then_some(place as u64)
-    }
-}
-
-/// Accepts every feature.
-pub(crate) fn all(_: Feature, _: [i128; 2]) -> bool {
-    true
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use alloc::vec::Vec;
 
     use super::*;
     use crate::math::rng::Pcg32;
 
-    fn between(rng: &mut Pcg32, low: i32, high: i32) -> i32 {
+    pub(crate) fn between(rng: &mut Pcg32, low: i32, high: i32) -> i32 {
         (i64::from(low) + i64::from(rng.below((i64::from(high) - i64::from(low) + 1) as u32))) as i32
     }
 
     /// A segment or a triangle, counter-clockwise, in a square of this half extent.
-    fn outline(rng: &mut Pcg32, spread: i32) -> Vec<[i32; 2]> {
+    pub(crate) fn outline(rng: &mut Pcg32, spread: i32) -> Vec<[i32; 2]> {
         loop {
             let count = 2 + rng.below(2);
             let mut corners: Vec<_> =
@@ -418,44 +327,5 @@ mod tests {
             }
         }
         assert!(inside > 10_000 && outside > 10_000, "{inside} {outside}");
-    }
-
-    /// A place just before where a way meets is outside, one just behind it inside, at every scale.
-    #[test]
-    fn casts_end_at_the_surface() {
-        let rng = &mut Pcg32::new(4, 0);
-        for spread in [1 << 12, 1 << 20, 1 << 28] {
-            let (mut met, mut missed) = (0, 0);
-            for _ in 0..2_000 {
-                let corners = outline(rng, spread);
-                let half = [0, 1].map(|_| between(rng, 0, spread / 4));
-                let radius = between(rng, 0, spread / 4) * between(rng, 0, 1);
-                let sum = RoundedPolygon::sum(&corners, half.map(|h| -h), half, radius);
-                let [from, to] = [0, 1].map(|_| [0, 1].map(|_| between(rng, -2 * spread, 2 * spread)));
-                let way = Segment::new(from, to);
-                let gap = |place: u64| {
-                    let nearest = sum.nearest(way.point(place), |_, _| Bearer::Itself).expect("one bears");
-                    i64::from(nearest.gap)
-                };
-                match sum.cast(&way, all) {
-                    None => {
-                        missed += 1;
-                        assert!((0..=64).all(|part| gap(part << (FRACTION_BITS - 6)) >= -3));
-                    }
-                    Some((0, Met::Inside)) => assert!(gap(0) <= 3),
-                    Some((place, _)) => {
-                        met += 1;
-                        assert!(
-                            gap(place).abs() <= 3,
-                            "{corners:?} {half:?} {radius} {way:?}: {}",
-                            gap(place)
-                        );
-                        let steps = (0..64).map(|part| place / 64 * part);
-                        assert!(steps.into_iter().all(|place| gap(place) >= -3));
-                    }
-                }
-            }
-            assert!(met > 300 && missed > 300, "{met} {missed}");
-        }
     }
 }

@@ -17,7 +17,8 @@ use crate::body::slot::Slot;
 use crate::body::terrain::{Piece, Terrain};
 use crate::collide::narrow_phase::Manifold;
 use crate::collide::passage::{Passage, nearest_place};
-use crate::collide::polygon::{Bearer, Feature, Met, Nearest, RoundedPolygon, all};
+use crate::collide::polygon::{Bearer, Feature, Nearest, RoundedPolygon};
+use crate::collide::polygon_cast::{Met, all};
 use crate::collide::rounded_box::{Cast, FRACTION_BITS, Segment, Side};
 use crate::collide::sweep::{Barrier, Core};
 use crate::math::axes::{both, each_axis};
@@ -99,7 +100,8 @@ impl Terrain {
         sum_for(self.get(slot)?, mover).nearest(mover.position, |_, _| Bearer::Itself).map(manifold)
     }
 
-    /// Where the path of a body meets a piece. A body behind a one-sided segment meets it nowhere.
+    /// Where the path of a body meets a piece. A body behind a one-sided segment meets it nowhere. One that comes by the end of a segment, where a neighbour
+    /// has the contact, meets it where it comes in front of it.
     fn cast(
         &self,
         piece: &Piece,
@@ -110,7 +112,18 @@ impl Terrain {
         if piece.one_sided && !piece.is_in_front(way.from) {
             return None;
         }
-        sum.cast(way, |feature, out| self.bearer(piece, sum, (feature, out), joins) == Bearer::Itself)
+        let bearer = |feature, out| self.bearer(piece, sum, (feature, out), joins);
+        let bears = |feature, out| bearer(feature, out) == Bearer::Itself;
+        let met = sum.cast(way, bears);
+        let is_at_end = match met {
+            None => true,
+            Some((_, Met::Inside)) => sum.nearest(way.from, bearer).is_none(),
+            Some(_) => false,
+        };
+        if !is_at_end || !piece.is_segment() {
+            return met;
+        }
+        sum.cast_beside(piece.corners(), way, bears).or(met)
     }
 
     /// Where a body meets a piece that moves by `motion` as seen from it: see [`crate::collide::passage::impact`].

@@ -3,7 +3,8 @@
 use crate::body::record::Body;
 use crate::body::slot::Slot;
 use crate::body::terrain::{Piece, Terrain};
-use crate::collide::polygon::{Met, RoundedPolygon, all};
+use crate::collide::polygon::RoundedPolygon;
+use crate::collide::polygon_cast::{Met, all};
 use crate::collide::rounded_box::{Cast, RoundedBox, Segment, Side};
 use crate::math::axes::{both, each_axis};
 use crate::math::boxes::RawBox;

@@ -4,11 +4,11 @@
 pub const SNAPSHOT_VERSION: u32 = 4;
 
 /// Version of the simulation: two builds with the same number compute the same bits. Every change of a golden value raises it.
-pub const SIM_VERSION: u32 = 16;
+pub const SIM_VERSION: u32 = 17;
 
 /// What [`conformance`](crate::conformance) returns wherever this version of the simulation is computed rightly. It moves with [`SIM_VERSION`], and with the
 /// programme.
-pub const CONFORMANCE: u64 = 0xb5be_b7bf_7200_132e;
+pub const CONFORMANCE: u64 = 0x5ba3_42aa_6e7b_3385;
 
 /// Why bytes are not a snapshot of this version, or do not describe a consistent world.
 ///
