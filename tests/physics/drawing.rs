@@ -56,6 +56,29 @@ fn everything_is_drawn_once() {
     assert_eq!(count.cells.len(), before, "no quadrant is a leaf twice");
 }
 
+/// Until its next step a loaded world had no trees, and each query looked at all its bodies: a crowd among 3,000 houses was loaded in 2.6 s.
+#[test]
+fn a_loaded_world_has_its_bodies_in_trees() {
+    let mut world = World::new(WorldDef::new()).unwrap();
+    let (ball, house) = (Shape::circle(Fx::ONE / 2), Shape::rect(Fx::ONE, Fx::ONE));
+    for i in 0..100 {
+        let place = Vec2::from_ints(i % 10 * 4, i / 10 * 4);
+        world.create_body(&BodyDef::static_body(house).position(place)).unwrap();
+        let def = BodyDef::dynamic(ball).position(place + Vec2::from_ints(2, 2));
+        world.create_body(&def.velocity(Vec2::from_ints(i % 2, 0))).unwrap();
+    }
+    (0..20).for_each(|_| world.step(20).unwrap());
+    let bodies_in_trees = |world: &World| {
+        let mut count = Count::default();
+        world.debug_draw(&mut count, DebugDrawOptions::new().tree_cells(true));
+        count.in_cells
+    };
+    let mut bytes = Vec::new();
+    world.snapshot(&mut bytes);
+    assert_eq!(bodies_in_trees(&world), 200);
+    assert_eq!(bodies_in_trees(&World::from_bytes(&bytes).unwrap()), 200);
+}
+
 #[test]
 fn contacts_lie_between_the_surfaces() {
     let (disc, square) = (Shape::circle(Fx::ONE), Shape::rect(Fx::ONE, Fx::ONE));

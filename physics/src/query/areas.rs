@@ -201,8 +201,6 @@ impl World {
         for tree in self.resting.each_tree() {
             path.collect(tree, &area, out);
         }
-        let unsorted = self.resting.unsorted().filter(|&slot| self.bodies[slot].bounds().overlaps(&area));
-        out.extend(unsorted.map(|slot| BodyId::new(slot, 0)));
         keep(out, moving, |slot| {
             candidates.get(slot).is_some_and(|body| match &meets {
                 None => outline(slot, body).bounds().overlaps(&area),

@@ -1,4 +1,4 @@
-//! Searches the world: the moving bodies' tree, the trees of the bodies at rest, and, after a restore, bodies in no tree.
+//! Searches the world: the moving bodies' tree and the trees of the bodies at rest.
 //!
 //! A body that takes part in queries is in exactly one of these places. The moving bodies' boxes are those after the last step. All boxes
 //! are inflated by the world's margin, so they only preselect bodies. The form of a tree depends on history. The result of a search must
@@ -10,7 +10,7 @@ use crate::body::slot::Slot;
 use crate::body::terrain::Terrain;
 use crate::query::filter::{Prepared, QueryFilter};
 use crate::query::outline::Outline;
-use crate::tree::search::{Search, search_listed};
+use crate::tree::search::Search;
 use crate::world::World;
 
 /// The bodies that a query may return.
@@ -60,9 +60,5 @@ impl World {
             path.search(tree, search);
         }
         path.search_blocks(waiting, search);
-        // The same boxes as in the trees: terrain is met within a raw unit, and so in a world that was just loaded, too.
-        let margin = self.settings.box_margin();
-        let unsorted = self.resting.unsorted();
-        search_listed(&mut unsorted.map(|slot| (slot, self.bodies[slot].grown_bounds(margin))), search);
     }
 }

@@ -315,9 +315,7 @@ impl World {
     fn derive(&mut self) {
         self.contacts.rebuild(self.bodies.len());
         self.previous.extend(self.bodies.iter().map(|body| body.position));
-        self.stepper.lanes.forget();
         self.activity.lulled = true;
-        // Until the next step bodies are outside of the trees, and queries check them one by one.
         for (slot, body) in Slot::all(self.bodies.len()).zip(&self.bodies) {
             self.ever.note(body, &self.extras[slot]);
             if body.has(flag::FRESH) {
@@ -328,13 +326,17 @@ impl World {
         let scene = Scene { bodies: &self.bodies, ignored: &self.ignored, terrain: &self.terrain };
         let lasts = |c: &RestingContact| scene.keeps_resting_contact(c.owner, c.other, &self.settings);
         self.activity.sleeping.rebuild(&self.bodies, self.contacts.iter().filter(lasts));
-        let taking_part = |body: &Body| body.flags & (flag::ALIVE | flag::DISABLED) == flag::ALIVE;
-        let numbered =
-            || Slot::all(self.bodies.len()).zip(&self.bodies).filter(|(_, body)| taking_part(body));
-        self.resting.fill_unsorted(self.bodies.len(), numbered().map(|(slot, _)| slot));
+        let margin = self.settings.box_margin();
+        let sort = self.stepper.path.sorter(self.settings.split, &self.bodies);
+        let (mut active, mut resting) = (Vec::with_capacity(self.bodies.len()), Vec::new());
+        for (slot, body) in Slot::all(self.bodies.len()).zip(&self.bodies) {
+            if body.flags & (flag::ALIVE | flag::DISABLED) == flag::ALIVE {
+                if body.has(flag::AWAKE) { &mut active } else { &mut resting }.push(slot);
+            }
+        }
+        self.stepper.lanes.fill(&active, &self.bodies, margin, &sort);
+        self.resting.fill(resting, &self.bodies, margin, sort);
+        self.activity.active = active;
         self.activity.waking.reserve(self.bodies.len());
-        self.activity
-            .waking
-            .extend(numbered().filter(|(_, body)| body.has(flag::AWAKE)).map(|(slot, _)| slot));
     }
 }

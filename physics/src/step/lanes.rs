@@ -77,8 +77,17 @@ impl Lanes {
         }
     }
 
-    /// Forgets all moving bodies.
-    pub(crate) fn forget(&mut self) {
-        self.tree.clear();
+    /// Holds these bodies only, as after a step that moved them.
+    pub(crate) fn fill(
+        &mut self,
+        active: &[Slot],
+        bodies: &[Body],
+        margin: i32,
+        sort: impl Fn(&mut Quadtree, &[Slot]),
+    ) {
+        sort(&mut self.tree, active);
+        self.tree.set_boxes(|_, slot| bodies[slot].bounds().grown(margin));
+        self.by_slot.resize(bodies.len(), WorkingIndex(0));
+        self.known = false;
     }
 }

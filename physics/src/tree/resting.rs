@@ -15,7 +15,7 @@ use crate::math::lanes::base;
 use crate::tree::curve_box::CurveBox;
 use crate::tree::quadtree::Quadtree;
 
-/// Where a body at rest is: a lane of one of the trees, the list after a restore, or nowhere here.
+/// Where a body at rest is: a lane of one of the trees, or nowhere here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(transparent)]
 struct RestingPlace(u32);
@@ -24,8 +24,6 @@ struct RestingPlace(u32);
 #[derive(Clone, Copy)]
 enum Place {
     Absent,
-    /// In the list after a restore.
-    Unsorted,
     Old(CurveBox),
     Young(CurveBox),
     Waiting(CurveBox),
@@ -33,7 +31,6 @@ enum Place {
 
 impl RestingPlace {
     const ABSENT: Self = Self(u32::MAX);
-    const UNSORTED: Self = Self(u32::MAX - 1);
     /// Set for a lane of the young tree.
     const YOUNG: u32 = 1 << 31;
     /// Set for a lane of the waiting bodies. 2^30 lanes would take more than 2^36 bytes of bodies.
@@ -43,7 +40,6 @@ impl RestingPlace {
         let lane = |tag: u32| CurveBox::new((self.0 & !tag) as usize);
         match self {
             Self::ABSENT => Place::Absent,
-            Self::UNSORTED => Place::Unsorted,
             Self(number) if number & Self::YOUNG != 0 => Place::Young(lane(Self::YOUNG)),
             Self(number) if number & Self::WAITING != 0 => Place::Waiting(lane(Self::WAITING)),
             Self(_) => Place::Old(lane(0)),
@@ -64,8 +60,6 @@ pub(crate) struct RestingTrees {
     /// Lanes of `waiting` that were used, vacated ones included.
     // not state: when waiting bodies are sorted in affects what a search costs, not what it returns
     waiting_lanes: usize,
-    /// All bodies between a restore and the next step. An entry is valid while its place is this list.
-    unsorted: Vec<Slot>,
     /// By slot.
     places: Vec<RestingPlace>,
     /// Number of bodies in the old tree, and in the young one.
@@ -77,7 +71,7 @@ pub(crate) struct RestingTrees {
 }
 
 clone_in_place!(
-    RestingTrees: old, young, waiting, waiting_lanes, unsorted, places, old_count, young_count; not scratch
+    RestingTrees: old, young, waiting, waiting_lanes, places, old_count, young_count; not scratch
 );
 
 impl RestingTrees {
@@ -101,20 +95,23 @@ impl RestingTrees {
         }
     }
 
-    /// Adds bodies to empty trees, without sorting them in; [`Self::flush`] must follow. `slots` is the number of all slots.
-    pub(crate) fn fill_unsorted(&mut self, slots: usize, bodies: impl Iterator<Item = Slot>) {
-        self.places.resize(slots, RestingPlace::ABSENT);
-        self.unsorted.reserve(slots);
-        for slot in bodies {
-            self.places[slot.at()] = RestingPlace::UNSORTED;
-            self.unsorted.push(slot);
-        }
+    /// Puts bodies into empty trees.
+    pub(crate) fn fill(
+        &mut self,
+        slots: Vec<Slot>,
+        bodies: &[Body],
+        margin: i32,
+        sort: impl Fn(&mut Quadtree, &[Slot]),
+    ) {
+        self.places.resize(bodies.len(), RestingPlace::ABSENT);
+        self.scratch = slots;
+        self.sort_in(true, bodies, margin, sort);
     }
 
     /// The tree of a place, and the lane there; `None` for a slot that is in no tree.
     fn find(&mut self, slot: Slot) -> Option<(&mut Quadtree, CurveBox)> {
         match self.places.get(slot.at())?.get() {
-            Place::Absent | Place::Unsorted => None,
+            Place::Absent => None,
             Place::Old(lane) => Some((&mut self.old, lane)),
             Place::Young(lane) => Some((&mut self.young, lane)),
             Place::Waiting(lane) => Some((&mut self.waiting, lane)),
@@ -128,7 +125,7 @@ impl RestingTrees {
         }
         let Some(place) = self.places.get_mut(slot.at()) else { return };
         match core::mem::replace(place, RestingPlace::ABSENT).get() {
-            Place::Absent | Place::Unsorted | Place::Waiting(_) => {}
+            Place::Absent | Place::Waiting(_) => {}
             Place::Old(_) => self.old_count -= 1,
             Place::Young(_) => self.young_count -= 1,
         }
@@ -152,9 +149,6 @@ impl RestingTrees {
             all.extend(tree.slot_of_lane().iter().filter(|&&slot| slot != Slot::NONE));
         };
         self.scratch.clear();
-        let places = &self.places;
-        self.scratch
-            .extend(self.unsorted.drain(..).filter(|&slot| places[slot.at()] == RestingPlace::UNSORTED));
         living(&self.waiting, &mut self.scratch);
         self.waiting.empty();
         self.waiting_lanes = 0;
@@ -172,6 +166,17 @@ impl RestingTrees {
             // Gives back the memory of those who left: in a crowd that set off, a twentieth of the world's.
             self.old = Quadtree::default();
         }
+        self.sort_in(into_old, bodies, margin, sort);
+    }
+
+    /// Makes the old tree, or the young one, that of the bodies in `scratch`.
+    fn sort_in(
+        &mut self,
+        into_old: bool,
+        bodies: &[Body],
+        margin: i32,
+        sort: impl Fn(&mut Quadtree, &[Slot]),
+    ) {
         let (tree, tag) = if into_old { (&mut self.old, 0) } else { (&mut self.young, RestingPlace::YOUNG) };
         sort(tree, &self.scratch);
         let places = &mut self.places;
@@ -192,17 +197,11 @@ impl RestingTrees {
         both.into_iter().filter(|&(_, count)| count > 0)
     }
 
-    /// Calls `found` for each body whose inflated box may overlap `area`. Bodies after a restore are passed on without a test.
+    /// Calls `found` for each body whose inflated box may overlap `area`.
     pub(crate) fn visit(&self, area: &RawBox, found: &mut impl FnMut(Slot)) {
         for tree in self.each_tree() {
             tree.visit(base(), area, &mut *found);
         }
-        self.unsorted().for_each(found);
-    }
-
-    /// Bodies after a restore, each once.
-    pub(crate) fn unsorted(&self) -> impl Iterator<Item = Slot> + '_ {
-        self.unsorted.iter().copied().filter(|&slot| self.places[slot.at()] == RestingPlace::UNSORTED)
     }
 
     /// The trees themselves, for queries and debug drawing; the last one has no leaves.

@@ -6,8 +6,8 @@ use fearless_simd::prelude::*;
 use fearless_simd::u32x8;
 
 use crate::body::slot::Slot;
-use crate::math::boxes::{BoxBlock, LANES, RawBox};
-use crate::math::lanes::{base, each_lane};
+use crate::math::boxes::{BoxBlock, LANES};
+use crate::math::lanes::each_lane;
 use crate::tree::quadtree::{LEVELS_MAX, Quadtree};
 
 /// A search.
@@ -113,27 +113,5 @@ impl Quadtree {
     #[inline(always)]
     fn lanes<S: Simd>(&self, simd: S, level: usize, block: usize, search: &impl Search) -> Lanes<S> {
         Lanes::new(simd, search.least(simd, &self.levels()[level][block]))
-    }
-}
-
-/// Like [`Quadtree::search`], for bodies that are in no tree: few, or only until the next step. No kernel, therefore.
-pub(crate) fn search_listed(listed: &mut impl Iterator<Item = (Slot, RawBox)>, search: &mut impl Search) {
-    let simd = base();
-    loop {
-        let mut slots = [Slot::NONE; LANES];
-        let mut boxes = BoxBlock::EMPTY;
-        for (lane, (slot, bounds)) in listed.take(LANES).enumerate() {
-            slots[lane] = slot;
-            boxes.set(lane, &bounds);
-        }
-        if slots[0] == Slot::NONE {
-            return;
-        }
-        let mut lanes = Lanes::new(simd, search.least(simd, &boxes));
-        while let Some(lane) = lanes.take_least(simd, search.reach()) {
-            if slots[lane] != Slot::NONE {
-                search.visit(slots[lane]);
-            }
-        }
     }
 }

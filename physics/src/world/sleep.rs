@@ -122,7 +122,7 @@ impl World {
         self.resting.visit(&area, &mut |other| near.push(other));
         for &other in &near {
             let body = &self.bodies[other];
-            // After a restore, awake bodies are among the sleeping ones until the next step.
+            // New bodies and woken ones are among those at rest until the next step.
             if !body.has(flag::AWAKE) && body.bounds().overlaps(&near_area) {
                 self.wake(other);
             } else if body.bounds().overlaps(&area) {

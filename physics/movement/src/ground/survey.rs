@@ -68,26 +68,6 @@ impl Near<'_> {
 }
 
 impl Ground {
-    /// A copy of a world without the bodies that are no obstacles. Those of a world that was loaded are in no tree before its first step, and each question
-    /// would look at all of them: 14 s for 10,000 units on 260 x 120 cells.
-    pub(crate) fn obstacles_alone(&self, world: &World) -> World {
-        let edge = Fx::const_from_int(1 << 15);
-        let everywhere = Aabb::from_center_half(Vec2::ZERO, Vec2::new(edge, edge));
-        let mut obstacles = Vec::new();
-        world.query_area(everywhere, &self.obstacles, &mut obstacles);
-        obstacles.sort_unstable_by_key(|body| body.index());
-        let is_one = |body: BodyId| obstacles.binary_search_by_key(&body.index(), |id| id.index()).is_ok();
-        let mut alone = world.clone();
-        for body in world.bodies().map(|body| body.id()).filter(|&body| !is_one(body)) {
-            // It exists in the copy, too.
-            let _ = alone.remove_body(body);
-        }
-        // The list of those in no tree keeps the places of the removed until then.
-        let mut bytes = Vec::new();
-        alone.snapshot(&mut bytes);
-        World::from_bytes(&bytes).unwrap_or(alone)
-    }
-
     /// Surveys a rectangle of cells, and all steps from and to them.
     pub(super) fn survey_cells(&mut self, world: &World, rect: CellRect) -> Changes {
         let rect = self.grid.clip(rect);

@@ -101,7 +101,7 @@ impl Crowd {
         let (now, remainder) = (numbers.take(8)? as u64, (numbers.take(2)? as u32, numbers.take(2)? as u32));
         let clock = Clock::restored(now, remainder).filter(|_| remainder.1 <= FPS_MAX);
         crowd.clock = clock.ok_or(StateError::Invalid { what: "clock" })?;
-        crowd.load_costs(&mut numbers, &crowd.ground.obstacles_alone(world))?;
+        crowd.load_costs(&mut numbers, world)?;
         let fields = numbers.take(4)? as u32;
         if fields > crowd.flows.max {
             return Err(StateError::Invalid { what: "number of fields" });
