@@ -15,7 +15,7 @@ pub(crate) struct Foreseen<S: Predict> {
     pub(crate) budget: u32,
 }
 
-impl<S: Predict> Foreseen<S> {
+impl<S: Predict + 'static> Foreseen<S> {
     pub(crate) fn new(game: VirtualMatch<S>, predicts: impl Fn(usize) -> bool) -> Self {
         let drivers = game.drivers().iter().enumerate();
         let predictors =

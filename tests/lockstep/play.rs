@@ -1,5 +1,7 @@
 //! What tests do with a match of several peers: bots play it, and the peers are asked what they know.
 
+use std::borrow::BorrowMut;
+
 use crate::toy::{Order, Toy, bot};
 use testudo_lockstep::{
     AnySession, Driver, Duration, Event, Instant, PeerId, Session, SessionPhase, Simulation, SubmitError,
@@ -67,88 +69,72 @@ pub(crate) fn accuses(event: &Event) -> bool {
     is_proof || matches!(event, Event::ShownAnother { .. } | Event::Desync(_))
 }
 
-pub(crate) trait Play<S: Simulation> {
-    fn session(&self, node: usize) -> &Session<S::Action>;
-    fn session_mut(&mut self, node: usize) -> &mut Session<S::Action>;
+/// What tests ask of a match and do with it. A peer's place among the drivers is its node.
+pub(crate) trait Play<S: Simulation + 'static>: BorrowMut<VirtualMatch<S>> {
+    fn session(&self, node: usize) -> &Session<S::Action> {
+        self.borrow().drivers()[node].session()
+    }
+
+    fn session_mut(&mut self, node: usize) -> &mut Session<S::Action> {
+        self.borrow_mut().drivers_mut()[node].session_mut()
+    }
+
     /// A peer's copy of the game.
-    fn toy(&self, node: usize) -> &S;
-    fn toy_mut(&mut self, node: usize) -> &mut S;
-    fn phases(&self) -> Vec<SessionPhase>;
+    fn toy(&self, node: usize) -> &S {
+        self.borrow().drivers()[node].simulation()
+    }
+
+    fn toy_mut(&mut self, node: usize) -> &mut S {
+        self.borrow_mut().drivers_mut()[node].simulation_mut()
+    }
+
+    fn phases(&self) -> Vec<SessionPhase> {
+        self.borrow().drivers().iter().map(|driver| driver.session().phase()).collect()
+    }
+
     /// What a peer was told since the last call.
-    fn events(&mut self, node: usize) -> Vec<Event>;
+    fn events(&mut self, node: usize) -> Vec<Event> {
+        std::iter::from_fn(|| self.borrow_mut().poll_event(node)).collect()
+    }
+
     /// Time passes until then, and nobody gives orders. Returns whether the match is over.
-    fn idle(&mut self, until_ms: u64) -> bool;
-    fn idle_for(&mut self, ms: u64) -> bool;
+    fn idle(&mut self, until_ms: u64) -> bool {
+        self.borrow_mut().run(Instant::from_millis(until_ms), |_, _, _, _| {})
+    }
+
+    fn idle_for(&mut self, ms: u64) -> bool {
+        let until = self.borrow().now() + Duration::from_millis(ms);
+        self.borrow_mut().run(until, |_, _, _, _| {})
+    }
+
     /// As [`Play::idle`], and bots play.
     fn play(&mut self, until_ms: u64) -> bool
     where
-        S: Simulation<Action = Order>;
+        S: Simulation<Action = Order>,
+    {
+        let until = Instant::from_millis(until_ms);
+        self.borrow_mut().run(until, |_, turn, _, session| give_order(turn, session))
+    }
+
     /// As [`Play::play`], for so many milliseconds.
     fn play_for(&mut self, ms: u64) -> bool
     where
         S: Simulation<Action = Order>,
-        Self: Sized;
+    {
+        let until = self.borrow().now() + Duration::from_millis(ms);
+        self.borrow_mut().run(until, |_, turn, _, session| give_order(turn, session))
+    }
+
     /// As [`Play::play`], while nothing goes from these nodes to the others or back.
     fn play_cut_off(&mut self, island: &[u32], until_ms: u64) -> bool
     where
-        S: Simulation<Action = Order>;
-}
-
-impl<S: Simulation> Play<S> for VirtualMatch<S> {
-    fn session(&self, node: usize) -> &Session<S::Action> {
-        self.drivers()[node].session()
-    }
-
-    fn session_mut(&mut self, node: usize) -> &mut Session<S::Action> {
-        self.drivers_mut()[node].session_mut()
-    }
-
-    fn toy(&self, node: usize) -> &S {
-        self.drivers()[node].simulation()
-    }
-
-    fn toy_mut(&mut self, node: usize) -> &mut S {
-        self.drivers_mut()[node].simulation_mut()
-    }
-
-    fn phases(&self) -> Vec<SessionPhase> {
-        self.drivers().iter().map(|driver| driver.session().phase()).collect()
-    }
-
-    fn events(&mut self, node: usize) -> Vec<Event> {
-        std::iter::from_fn(|| self.poll_event(node)).collect()
-    }
-
-    fn idle(&mut self, until_ms: u64) -> bool {
-        self.run(Instant::from_millis(until_ms), |_, _, _, _| {})
-    }
-
-    fn idle_for(&mut self, ms: u64) -> bool {
-        self.run(self.now() + Duration::from_millis(ms), |_, _, _, _| {})
-    }
-
-    fn play(&mut self, until_ms: u64) -> bool
-    where
         S: Simulation<Action = Order>,
     {
-        self.run(Instant::from_millis(until_ms), |_, turn, _, session| give_order(turn, session))
-    }
-
-    fn play_for(&mut self, ms: u64) -> bool
-    where
-        S: Simulation<Action = Order>,
-    {
-        let until = self.now() + Duration::from_millis(ms);
-        self.run(until, |_, turn, _, session| give_order(turn, session))
-    }
-
-    fn play_cut_off(&mut self, island: &[u32], until_ms: u64) -> bool
-    where
-        S: Simulation<Action = Order>,
-    {
-        self.net_mut().set_partition(island);
+        self.borrow_mut().net_mut().set_partition(island);
         let is_over = self.play(until_ms);
-        self.net_mut().set_partition(&[]);
+        self.borrow_mut().net_mut().set_partition(&[]);
         is_over
     }
 }
+
+impl<S: Simulation + 'static> Play<S> for VirtualMatch<S> {}

@@ -39,7 +39,7 @@ impl Action for Keys {
 }
 
 /// What this test asks of a game.
-trait Game: Simulation + Clone + Default {
+trait Game: Simulation + Clone + Default + 'static {
     const FORMAT: PayloadFormat;
     fn config() -> SessionConfig;
     fn order(turn: u32, player: u8) -> Option<Self::Action>;
