@@ -1,8 +1,8 @@
 //! A player's place at the middle of a star, whoever has it: each stage of `WIRE.md`, "The life of a place", and places that change hands at random.
 
-use crate::joining::{come_back, config, middle_of, restart, secret, start};
+use crate::joining::{come_back, config, restart, secret, start};
 use crate::play::Play as _;
-use crate::toy::{Order, Toy, latency};
+use crate::toy::{Order, Toy, latency, middle_of};
 use crate::troubled::{Troubled, ms};
 use testudo_lockstep::simnet::LinkConfig;
 use testudo_lockstep::{

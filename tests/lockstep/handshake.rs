@@ -1,21 +1,19 @@
 //! The handshake, and the common start.
 
 use crate::play::Play as _;
-use crate::toy::{Order, Toy, latency, network, toy_match};
+use crate::toy::{Order, Toy, latency, network, peer, toy_match};
 use testudo_lockstep::simnet::{LinkConfig, SimNet};
 use testudo_lockstep::{
-    Driver, Duration, Event, Failure, Identity, Instant, PeerId, PlayerId, PlayerSet, Refusal, Session,
+    Duration, Event, Failure, Identity, Instant, PeerId, PlayerId, PlayerSet, Refusal, Session,
     SessionConfig, SessionPhase, Topology, VirtualMatch,
 };
 
 fn pair(host: SessionConfig, client: SessionConfig, link: LinkConfig) -> VirtualMatch<Toy> {
-    let now = Instant::ZERO;
-    let sessions = [
-        Session::<Order>::host(host, now).unwrap(),
-        Session::<Order>::join(client, PlayerId(1), PeerId(0), now).unwrap(),
-    ];
-    let net = network(1, link);
-    VirtualMatch::new(sessions.map(|session| Driver::new(Toy::default(), session)).into(), net)
+    let peers = [(host, 0), (client, 1)];
+    let drivers = peers.map(|(config, player)| {
+        peer(&config, Identity::Player(PlayerId(player)), Toy::default(), Instant::ZERO)
+    });
+    VirtualMatch::new(drivers.into(), network(1, link))
 }
 
 #[test]
@@ -117,11 +115,9 @@ fn a_host_that_is_gone_before_the_start_is_noticed_within_20_s() {
 #[test]
 fn a_place_is_taken_once() {
     let config = SessionConfig::new(3).simulated().turns(10);
-    let now = Instant::ZERO;
-    let join = || Session::<Order>::join(config.clone(), PlayerId(1), PeerId(0), now).unwrap();
-    let sessions = [Session::<Order>::host(config.clone(), now).unwrap(), join(), join()];
-    let drivers = sessions.map(|session| Driver::new(Toy::default(), session)).into();
-    let mut game = VirtualMatch::new(drivers, SimNet::new(1));
+    let drivers = [0, 1, 1]
+        .map(|player| peer(&config, Identity::Player(PlayerId(player)), Toy::default(), Instant::ZERO));
+    let mut game = VirtualMatch::new(drivers.into(), SimNet::new(1));
     game.idle(1_000);
     assert_eq!(game.session(2).phase(), SessionPhase::Failed(Failure::Refused(Refusal::Taken)));
     assert_eq!(game.session(1).phase(), SessionPhase::Lobby);

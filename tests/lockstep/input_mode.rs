@@ -2,11 +2,11 @@
 
 use crate::foreseen::Foreseen;
 use crate::tally::Tally;
-use crate::toy::{Keys, game_match, latency, network};
+use crate::toy::{Keys, game_match, latency, peer};
 
 use testudo_lockstep::predict::Predict;
 use testudo_lockstep::{
-    Action, BitReader, BitWriter, ConfigError, DecodeError, Driver, Duration, Event, Identity, Instant,
+    Action, BitReader, BitWriter, ConfigError, DecodeError, Duration, Event, Identity, Instant,
     PACKET_BYTES_MAX, PeerId, PlayerId, Session, SessionConfig, SessionPhase, Simulation, SubmitError,
     Topology, TurnStatus, VirtualMatch,
 };
@@ -136,28 +136,20 @@ fn a_player_that_is_away_presses_nothing_anywhere() {
     for (topology, delay_ms) in [(Topology::Host, 3_000), (Topology::Host, 0), (Topology::Relay, 3_000)] {
         let config = SessionConfig::input(3, 20).simulated().topology(topology).turns_ahead(3).turns(400);
         let config = config.watchers_min(1).watch_delay(Duration::from_millis(delay_ms));
-        let middle = if topology == Topology::Relay { 3 } else { 0 };
-        let identities = (0..3).map(|player| Identity::Player(PlayerId(player)));
-        let identities = identities.chain((topology == Topology::Relay).then_some(Identity::Relay));
-        let identities: Vec<Identity> = identities.chain([Identity::Watcher]).collect();
-        let start = |node: usize, now| {
-            let config = config.clone().place_secret([node as u8 + 1; 16]);
-            let mut session = Session::new(config, identities[node], now).unwrap();
-            if node != middle {
-                session.connect(PeerId(middle as u32));
-            }
-            Driver::new(Tally::default(), session)
+        let mut game = game_match(&config, &Tally::default(), 1, 1, latency(40));
+        let start = |game: &mut VirtualMatch<_>, player: u8| {
+            let (config, identity) =
+                (config.clone().place_secret([player + 1; 16]), Identity::Player(PlayerId(player)));
+            game.drivers_mut()[usize::from(player)] = peer(&config, identity, Tally::default(), game.now());
         };
-        let drivers = (0..identities.len()).map(|node| start(node, Instant::ZERO)).collect();
-        let net = network(1, latency(40));
-        let mut game = VirtualMatch::new(drivers, net);
+        (0..3).for_each(|player| start(&mut game, player));
         let play = |game: &mut VirtualMatch<Tally<Keys<6>>>, until: u64| {
             game.run(Instant::from_millis(until), |_, turn, _, session| {
                 let _ = session.submit(&Keys((turn.0 * 7 % 63) as u8));
             })
         };
         play(&mut game, 4_000);
-        game.drivers_mut()[1] = start(1, game.now());
+        start(&mut game, 1);
         assert!(play(&mut game, 100_000));
         let (mut returns, mut ends) = (0, Vec::new());
         for (node, driver) in game.drivers_mut().iter_mut().enumerate() {
@@ -167,7 +159,9 @@ fn a_player_that_is_away_presses_nothing_anywhere() {
                 assert!(!matches!(event, Event::Desync(_)), "{what}: {event:?}");
                 returns += u32::from(matches!(event, Event::PlayerReturned { .. }));
             }
-            ends.extend((identities[node] != Identity::Relay).then_some(driver.simulation().history));
+            ends.extend(
+                (driver.session().identity() != Identity::Relay).then_some(driver.simulation().history),
+            );
         }
         assert!(returns >= 4 && ends.iter().all(|end| *end == ends[0]), "{topology:?}: {returns} {ends:?}");
     }
@@ -219,13 +213,11 @@ fn after_a_return_inputs_run_as_soon_as_before() {
     for topology in [Topology::Host, Topology::Relay] {
         let config = SessionConfig::input(3, 60).simulated().topology(topology).turns(3_600);
         let config = config.drop_after(Duration::from_secs(2));
-        let middle = if topology == Topology::Relay { 3 } else { 0 };
         let mut game = game_match(&config, &Delays::default(), 0, 1, latency(10));
         let come_back = |game: &mut VirtualMatch<Delays>| {
             let config = config.clone().place_secret([7; 16]);
-            let mut session = Session::new(config, Identity::Player(PlayerId(1)), game.now()).unwrap();
-            session.connect(PeerId(middle));
-            game.drivers_mut()[1] = Driver::new(Delays::default(), session);
+            let identity = Identity::Player(PlayerId(1));
+            game.drivers_mut()[1] = peer(&config, identity, Delays::default(), game.now());
         };
         come_back(&mut game);
         let (mut refused, mut longest) = (0, 0);

@@ -2,7 +2,7 @@
 
 use crate::attacks::deliver;
 use crate::play::{Play as _, accuses, give_order};
-use crate::toy::{Order, Toy, latency, terrible, toy_match_from};
+use crate::toy::{Order, Toy, latency, middle_of, peer, terrible, toy_match_from};
 use testudo_lockstep::packet::{Bye, Packet};
 use testudo_lockstep::simnet::LinkConfig;
 use testudo_lockstep::{
@@ -37,10 +37,6 @@ pub(crate) fn start(config: &SessionConfig, watchers: u32, seed: u64, link: Link
     game
 }
 
-pub(crate) fn middle_of(config: &SessionConfig) -> u32 {
-    if config.topology == Topology::Relay { u32::from(config.players) } else { 0 }
-}
-
 /// Starts or restarts the program of a node.
 pub(crate) fn restart(
     game: &mut VirtualMatch<Toy>,
@@ -49,12 +45,8 @@ pub(crate) fn restart(
     identity: Identity,
     secret: [u8; 16],
 ) {
-    let now = game.now();
-    let mut session = Session::new(config.clone().place_secret(secret), identity, now).unwrap();
-    if node != middle_of(config) {
-        session.connect(PeerId(middle_of(config)));
-    }
-    game.drivers_mut()[node as usize] = Driver::new(toy(), session);
+    let config = config.clone().place_secret(secret);
+    game.drivers_mut()[node as usize] = peer(&config, identity, toy(), game.now());
 }
 
 /// Does what is due now.
@@ -352,25 +344,15 @@ fn a_decided_match_is_not_decided_again_by_who_comes_late() {
 #[test]
 fn in_a_signed_match_who_comes_back_signs_again_and_nobody_contradicts_it() {
     for topology in [Topology::Host, Topology::Relay] {
-        let signed = |player: u8| {
-            config(3, topology)
-                .turns(260)
-                .late_watchers(true)
-                .player_key(PlayerKey::from_secret([player + 1; 32]))
-        };
-        let watching = config(3, topology).turns(260).late_watchers(true).signed();
+        let config = config(3, topology).turns(260).late_watchers(true).signed();
         // With heavy loss, statements are late from time to time, whether or not anybody joins or leaves.
-        let mut game = start(&signed(0), 1, 3, latency(60));
+        let mut game = start(&config, 1, 3, latency(60));
         let watcher = game.drivers().len() as u32 - 1;
-        restart(&mut game, &watching, watcher, Identity::Watcher, secret(9));
-        for player in 0..3 {
-            come_back(&mut game, &signed(player), player);
-        }
         game.put_to_sleep(watcher as usize, Instant::from_millis(5_000));
         game.play(5_000);
-        restart(&mut game, &watching, watcher, Identity::Watcher, secret(9));
+        restart(&mut game, &config, watcher, Identity::Watcher, secret(9));
         game.play_cut_off(&[2], 10_000);
-        come_back(&mut game, &signed(2), 2);
+        come_back(&mut game, &config, 2);
         assert!(game.play(400_000), "{topology:?}");
         assert_eq!(game.toy(1).returned.len(), 1, "{topology:?}");
         let mut marks = Vec::new();
@@ -392,20 +374,15 @@ fn who_comes_back_through_turns_that_it_has_signed_is_no_liar() {
     for topology in [Topology::Host, Topology::Relay] {
         for gap_ms in (200..4_200).step_by(800) {
             let config = config(4, topology).late_watchers(true).state_rate(50_000).signed();
-            let keyed = |player: u8| {
-                config.clone().entropy([player + 1; 16]).player_key(PlayerKey::from_secret([player + 1; 32]))
-            };
-            let link = latency(30);
-            let mut game = toy_match_from(&config, &toy(), 1, 1, link);
+            let mut game = start(&config, 1, 1, latency(30));
             let watcher = game.drivers().len() as u32 - 1;
             for player in 0..4 {
-                come_back(&mut game, &keyed(player), player);
+                come_back(&mut game, &config.clone().entropy([player + 1; 16]), player);
             }
             game.play(5_000);
             restart(&mut game, &config, watcher, Identity::Watcher, secret(9));
             game.play(5_000 + gap_ms);
-            let again = keyed(2).entropy([77; 16]);
-            come_back(&mut game, &again, 2);
+            come_back(&mut game, &config.clone().entropy([77; 16]), 2);
             assert!(game.play(400_000), "{topology:?}, {gap_ms} ms");
             for node in 0..game.drivers().len() {
                 let accused = game.events(node).into_iter().find(accuses);
@@ -425,11 +402,10 @@ fn in_a_signed_match_of_long_turns_a_player_comes_back() {
     {
         let what = format!("{topology:?}, {ahead} turns of {frames} frames");
         let config = config(3, topology).turns(100).turns_ahead(ahead).frames_per_turn(frames);
-        let keyed = |player: u8| config.clone().player_key(PlayerKey::from_secret([player + 1; 32]));
-        let mut game = toy_match_from(&config.clone().signed(), &toy(), 0, 1, LinkConfig::default());
-        (0..3).for_each(|player| come_back(&mut game, &keyed(player), player));
+        let config = config.signed();
+        let mut game = start(&config, 0, 1, LinkConfig::default());
         game.play(30_100);
-        come_back(&mut game, &keyed(2), 2);
+        come_back(&mut game, &config, 2);
         assert!(game.play(1_000_000), "{what}");
         for node in 0..game.drivers().len() {
             assert_eq!(game.events(node).into_iter().find(accuses), None, "{what}, node {node}");
@@ -441,11 +417,12 @@ fn in_a_signed_match_of_long_turns_a_player_comes_back() {
 
 #[test]
 fn in_a_signed_match_another_key_does_not_take_a_place() {
-    let signed = |key: u8| config(2, Topology::Host).player_key(PlayerKey::from_secret([key; 32]));
-    let mut game = start(&signed(1), 0, 3, LinkConfig::default());
-    come_back(&mut game, &signed(2), 1);
+    let config = config(2, Topology::Host).signed();
+    let mut game = start(&config, 0, 3, LinkConfig::default());
     game.play(5_000);
-    come_back(&mut game, &signed(3), 1);
+    let stranger = config.place_secret(secret(1)).player_key(PlayerKey::from_secret([3; 32]));
+    let session = Session::join(stranger, PlayerId(1), PeerId(0), game.now()).unwrap();
+    game.drivers_mut()[1] = Driver::new(toy(), session);
     assert!(game.play(400_000));
     assert_eq!(game.session(1).phase(), SessionPhase::Failed(Failure::OtherKey));
     assert_eq!(game.session(0).phase(), SessionPhase::Finished);
@@ -454,12 +431,10 @@ fn in_a_signed_match_another_key_does_not_take_a_place() {
 /// Nothing is wrong with its key, as it was told.
 #[test]
 fn who_brings_what_it_has_signed_in_another_match_does_not_come_back() {
-    let signed = |key: u8| config(2, Topology::Host).player_key(PlayerKey::from_secret([key; 32]));
-    let mut game = start(&signed(1), 0, 3, LinkConfig::default());
-    come_back(&mut game, &signed(2), 1);
+    let config = config(2, Topology::Host).signed();
+    let mut game = start(&config, 0, 3, LinkConfig::default());
     game.play(5_000);
-    let other = signed(2).signed_before(SignedBefore::from_bytes(&[9; 36]));
-    come_back(&mut game, &other, 1);
+    come_back(&mut game, &config.signed_before(SignedBefore::from_bytes(&[9; 36])), 1);
     assert!(game.play(400_000));
     assert_eq!(game.session(1).phase(), SessionPhase::Failed(Failure::NoState));
     assert_eq!(game.session(0).phase(), SessionPhase::Finished);

@@ -1,9 +1,9 @@
 //! Whole matches: whatever the network does, all peers end in the same state.
 
 use crate::attacks::{FORMAT, deliver};
-use crate::joining::{self, assert_agreed, middle_of};
+use crate::joining::{self, assert_agreed};
 use crate::play::{Play as _, SEED, give_order};
-use crate::toy::{Order, Toy, bot, latency, terrible, toy_match};
+use crate::toy::{Order, Toy, bot, latency, middle_of, terrible, toy_match};
 use testudo_lockstep::packet::{Bye, Packet};
 use testudo_lockstep::simnet::{Delivery, LinkConfig, Transport};
 use testudo_lockstep::{

@@ -2,7 +2,7 @@
 
 use crate::joining;
 use crate::play::Play as _;
-use crate::toy::{Toy, latency, terrible, toy_match};
+use crate::toy::{Toy, latency, middle_of, terrible, toy_match};
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg32;
 use testudo_lockstep::simnet::LinkConfig;
@@ -330,7 +330,7 @@ fn messages_to_players_who_come_and_go_arrive_once_or_are_reported() {
                     );
                 }
                 4 => {
-                    game.session_mut(joining::middle_of(&config) as usize).kick(PlayerId(other as u8));
+                    game.session_mut(middle_of(&config) as usize).kick(PlayerId(other as u8));
                 }
                 _ => {}
             }

@@ -1,11 +1,11 @@
 //! Input mode, and turns that follow the network.
 
 use crate::play::Play as _;
-use crate::toy::{Keys, Toy, latency, network, terrible, toy_match};
+use crate::toy::{Keys, Toy, game_match, latency, terrible, toy_match};
 use testudo_lockstep::simnet::LinkConfig;
 use testudo_lockstep::{
-    Blame, ClockError, Driver, Duration, Event, Instant, Pace, PeerClock, PeerId, PlayerId, Session,
-    SessionConfig, SessionPhase, Simulation, Topology, VirtualMatch,
+    Blame, ClockError, Driver, Duration, Event, Instant, Pace, PeerClock, PlayerId, SessionConfig,
+    SessionPhase, Simulation, Topology, VirtualMatch,
 };
 
 #[derive(Clone, Default)]
@@ -32,14 +32,7 @@ impl Simulation for Pad {
 
 fn pad_match(link: LinkConfig, frames: u32, turns_ahead: u32) -> VirtualMatch<Pad> {
     let config = SessionConfig::input(2, 60).simulated().turns(frames).turns_ahead(turns_ahead);
-    let now = Instant::ZERO;
-    let sessions = [
-        Session::host(config.clone(), now).unwrap(),
-        Session::join(config, PlayerId(1), PeerId(0), now).unwrap(),
-    ];
-    let net = network(5, link);
-    let mut game =
-        VirtualMatch::new(sessions.map(|session| Driver::new(Pad::default(), session)).into(), net);
+    let mut game = game_match(&config, &Pad::default(), 0, 5, link);
     let over = game.run(Instant::from_millis(600_000), |_, turn, _, session| {
         // A button changes every 20 frames.
         let player = session.player().unwrap();

@@ -1,11 +1,11 @@
 //! One-way streams: the playout delay buffer against the optimum, and a watcher two seconds away.
 
 use crate::play::{Play as _, exchange};
-use crate::toy::{Toy, latency, network};
+use crate::toy::{Toy, latency, network, peer};
 use testudo_lockstep::simnet::{LinkConfig, SimNet};
 use testudo_lockstep::{
-    Driver, Duration, FrameRate, Identity, Instant, PeerId, PlayerId, Playout, PlayoutMode, Session,
-    SessionConfig, SessionPhase, VirtualMatch,
+    Duration, FrameRate, Identity, Instant, PlayerId, Playout, PlayoutMode, SessionConfig, SessionPhase,
+    VirtualMatch,
 };
 
 /// A player and one watcher with a playout buffer, 60 turns of one frame per second.
@@ -18,17 +18,10 @@ fn watched(link: LinkConfig, turns: u32, mode: PlayoutMode) -> VirtualMatch<Toy>
         .turns(turns)
         .watchers_min(1)
         .connect_timeout(Duration::from_secs(60));
-    let now = Instant::ZERO;
-    let player = Session::host(config.clone(), now).unwrap();
-    let mut watcher = Session::new(config, Identity::Watcher, now).unwrap();
-    watcher.connect(PeerId(0));
-    let net = network(3, link);
-    let drivers = vec![
-        Driver::new(Toy::default(), player),
-        Driver::new(Toy::default(), watcher)
-            .with_playout(Playout::new(mode, FrameRate::per_second(60).unwrap())),
-    ];
-    VirtualMatch::new(drivers, net)
+    let playout = Playout::new(mode, FrameRate::per_second(60).unwrap());
+    let [player, watcher] = [Identity::Player(PlayerId(0)), Identity::Watcher]
+        .map(|identity| peer(&config, identity, Toy::default(), Instant::ZERO));
+    VirtualMatch::new(vec![player, watcher.with_playout(playout)], network(3, link))
 }
 
 #[test]
@@ -233,18 +226,16 @@ fn a_late_watcher_is_behind_by_the_delay_alone() {
     // The state takes two seconds, which the watcher then has to catch up with.
     let config = config.turns(3_000).late_watchers(true).state_rate(10_000);
     let mut now = Instant::ZERO;
-    let host = Session::host(config.clone(), now).unwrap();
     let state = Toy { gives_state: true, ballast: 20_000, ..Toy::default() };
-    let mut drivers = vec![Driver::new(state, host)];
+    let mut drivers = vec![peer(&config, Identity::Player(PlayerId(0)), state, now)];
     let mut frames_max = 0;
     for step in 0..4_000 {
         now += Duration::from_millis(5);
         if step == 1_500 {
-            let mut watcher = Session::new(config.clone(), Identity::Watcher, now).unwrap();
-            watcher.connect(PeerId(0));
             let delay = PlayoutMode::Fixed(Duration::from_millis(100));
             let playout = Playout::new(delay, FrameRate::per_second(60).unwrap());
-            drivers.push(Driver::new(Toy::default(), watcher).with_playout(playout));
+            let watcher = peer(&config, Identity::Watcher, Toy::default(), now);
+            drivers.push(watcher.with_playout(playout));
         }
         for (from, driver) in drivers.iter_mut().enumerate() {
             let advance = driver.advance(now);
@@ -262,20 +253,13 @@ fn a_late_watcher_is_behind_by_the_delay_alone() {
 /// Two players, one of whose machines stops for so long after twenty seconds, and a watcher: the greatest number of frames that the watcher shows within
 /// 10 ms from three seconds later on, and how many milliseconds it is behind in the end. (A turn's entries arrive before the players run it.)
 fn after_a_stop(stop_ms: u64, mode: PlayoutMode) -> (u32, i64) {
-    let now = Instant::ZERO;
     let config = SessionConfig::new(2).simulated().watchers_min(1).turns(400);
-    let host = Session::host(config.clone(), now).unwrap();
-    let guest = Session::join(config.clone(), PlayerId(1), PeerId(0), now).unwrap();
-    let mut watcher = Session::new(config, Identity::Watcher, now).unwrap();
-    watcher.connect(PeerId(0));
     let playout = Playout::new(mode, FrameRate::per_second(20).unwrap());
-    let drivers = vec![
-        Driver::new(Toy::default(), host),
-        Driver::new(Toy::default(), guest),
-        Driver::new(Toy::default(), watcher).with_playout(playout),
-    ];
-    let net = network(7, latency(20));
-    let mut game = VirtualMatch::new(drivers, net);
+    let players = [0, 1].map(|player| Identity::Player(PlayerId(player)));
+    let [host, guest, watcher] = [players[0], players[1], Identity::Watcher]
+        .map(|identity| peer(&config, identity, Toy::default(), Instant::ZERO));
+    let drivers = vec![host, guest, watcher.with_playout(playout)];
+    let mut game = VirtualMatch::new(drivers, network(7, latency(20)));
     let (mut most, mut behind) = (0, 0);
     for step in 0..7_800 {
         let at = Instant::from_millis(step * 10);

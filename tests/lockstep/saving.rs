@@ -4,7 +4,7 @@ use crate::play::{Play as _, events_of, give_order, introduce};
 use std::collections::BTreeMap;
 
 use crate::joining;
-use crate::toy::{Keys, Order, Toy, latency, network, terrible, toy_match, toy_match_from};
+use crate::toy::{Keys, Order, Toy, latency, network, peer, terrible, toy_match, toy_match_from};
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg32;
 use testudo_lockstep::packet::{CHUNK_BYTES, Chunk, Manifest, Packet, PayloadFormat, Transfer};
@@ -445,15 +445,10 @@ pub(crate) fn resumed_by_the_host_alone(
     for identity in identities {
         let is_host = identity == Identity::Player(PlayerId(0));
         let config = if is_host { config.clone().resume(saved.clone()) } else { config.clone() };
-        let mut session = Session::new(config, identity, Instant::ZERO).unwrap();
-        if !is_host {
-            session.connect(PeerId(0));
-        }
         let toy = if is_host { Toy { gives_state: true, ..state.clone() } } else { Toy::default() };
-        drivers.push(testudo_lockstep::Driver::new(toy, session));
+        drivers.push(peer(&config, identity, toy, Instant::ZERO));
     }
-    let net = network(seed, terrible());
-    VirtualMatch::new(drivers, net)
+    VirtualMatch::new(drivers, network(seed, terrible()))
 }
 
 /// With 100,000 bytes at 2,000 bytes a second, three receivers need 160 s. The first one got all of it, and the others gave up after 60 s.

@@ -244,38 +244,34 @@ pub(crate) fn game_match<S: Simulation + Clone>(
     seed: u64,
     link: LinkConfig,
 ) -> VirtualMatch<S> {
-    let players = config.players;
-    let topology = topology_of(config);
-    let now = Instant::ZERO;
-    let mut drivers = Vec::new();
-    let mut add = |identity: Identity, dial: &[u32]| {
-        let config = match identity {
-            Identity::Player(player) if config.signed => config.clone().player_key(key_of(player.0)),
-            _ => config.clone(),
-        };
-        let mut session = Session::new(config, identity, now).unwrap();
-        for &peer in dial {
-            session.connect(PeerId(peer));
-        }
-        drivers.push(Driver::new(game.clone(), session));
+    let players = (0..config.players).map(|player| Identity::Player(PlayerId(player)));
+    let relay = (config.topology == Topology::Relay).then_some(Identity::Relay);
+    let watchers = (0..watchers).map(|_| Identity::Watcher);
+    let peers = players.chain(relay).chain(watchers);
+    let drivers = peers.map(|identity| peer(config, identity, game.clone(), Instant::ZERO));
+    VirtualMatch::new(drivers.collect(), network(seed, link))
+}
+
+/// A peer that starts now, with its key if the match is signed. It opens its links: to the middle of a star, or to the lower players of a mesh.
+pub(crate) fn peer<S: Simulation>(
+    config: &SessionConfig,
+    identity: Identity,
+    game: S,
+    now: Instant,
+) -> Driver<S> {
+    let own = match identity {
+        Identity::Player(player) if config.signed => config.clone().player_key(key_of(player.0)),
+        _ => config.clone(),
     };
-    let center = if topology == Topology::Relay { u32::from(players) } else { 0 };
-    for player in 0..players {
-        let dial: Vec<u32> = match topology {
-            Topology::Mesh => (0..u32::from(player)).collect(),
-            _ if u32::from(player) == center => Vec::new(),
-            _ => vec![center],
-        };
-        add(Identity::Player(PlayerId(player)), &dial);
-    }
-    if topology == Topology::Relay {
-        add(Identity::Relay, &[]);
-    }
-    for _ in 0..watchers {
-        add(Identity::Watcher, &[center]);
-    }
-    let net = network(seed, link);
-    VirtualMatch::new(drivers, net)
+    let middle = middle_of(config);
+    let dials = match (config.topology, identity) {
+        (Topology::Mesh, Identity::Player(player)) => 0..player.0.into(),
+        (_, Identity::Relay) | (Topology::Host, Identity::Player(PlayerId(0))) => 0..0,
+        _ => middle..middle + 1,
+    };
+    let mut session = Session::new(own, identity, now).unwrap();
+    dials.for_each(|peer| session.connect(PeerId(peer)));
+    Driver::new(game, session)
 }
 
 /// The key of a player in a match that is signed.
@@ -283,8 +279,9 @@ pub(crate) fn key_of(player: u8) -> PlayerKey {
     PlayerKey::from_secret([player + 1; 32])
 }
 
-pub(crate) fn topology_of(config: &SessionConfig) -> Topology {
-    config.topology
+/// The node in the middle of a star.
+pub(crate) fn middle_of(config: &SessionConfig) -> u32 {
+    if config.topology == Topology::Relay { u32::from(config.players) } else { 0 }
 }
 
 /// A bot's order: a pure function of seed, turn and player.

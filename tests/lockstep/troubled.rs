@@ -3,8 +3,8 @@
 use crate::play::Play as _;
 use testudo_tests::scenes::Generator;
 
-use crate::joining::{come_back, config, middle_of, start};
-use crate::toy::{Order, Toy, latency, terrible};
+use crate::joining::{come_back, config, start};
+use crate::toy::{Order, Toy, latency, middle_of, terrible};
 use testudo_lockstep::{
     Duration, Event, Instant, Pace, SessionConfig, SessionPhase, Successor, Topology, VirtualMatch,
 };

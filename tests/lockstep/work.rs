@@ -3,10 +3,10 @@
 use crate::play::{Play as _, exchange, give_order};
 use core::num::NonZeroU32;
 
-use crate::toy::{Toy, latency, toy_match};
+use crate::toy::{Toy, latency, peer, toy_match};
 
 use testudo_lockstep::{
-    Blame, Driver, Duration, Identity, Instant, Pace, PeerId, PlayerId, Session, SessionConfig, TurnStatus,
+    Blame, Driver, Duration, Identity, Instant, Pace, PlayerId, Session, SessionConfig, TurnStatus,
     VirtualMatch,
 };
 
@@ -205,16 +205,13 @@ fn one_call_runs_sixteen_frames_at_most_while_it_catches_up() {
     for given in [None, NonZeroU32::new(7), NonZeroU32::new(40)] {
         let bound = given.map_or(16, NonZeroU32::get);
         let mut now = Instant::ZERO;
-        let host = Session::host(config.clone(), now).unwrap();
-        let mut drivers =
-            vec![Driver::new(Toy { gives_state: true, ballast: 20_000, ..Toy::default() }, host)];
+        let state = Toy { gives_state: true, ballast: 20_000, ..Toy::default() };
+        let mut drivers = vec![peer(&config, Identity::Player(PlayerId(0)), state, now)];
         let mut most = 0;
         for step in 0..2_000 {
             now += Duration::from_millis(10);
             if step == 1_000 {
-                let mut watcher = Session::new(config.clone(), Identity::Watcher, now).unwrap();
-                watcher.connect(PeerId(0));
-                let driver = Driver::new(Toy::default(), watcher);
+                let driver = peer(&config, Identity::Watcher, Toy::default(), now);
                 drivers.push(match given {
                     Some(frames) => driver.catch_up_frames(frames),
                     None => driver,

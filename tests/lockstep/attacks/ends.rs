@@ -2,7 +2,7 @@
 
 use super::signed::{TOPOLOGIES, signed};
 use super::{bare, deliver, entries_of, slow};
-use crate::joining::{assert_agreed, come_back, config, restart, secret, start};
+use crate::joining::{assert_agreed, come_back, config, start};
 use crate::play::Play as _;
 use crate::toy::{Toy, key_of, toy_match};
 use testudo_lockstep::packet::{Signed, SignedEnd, TurnsPacket};
@@ -91,16 +91,12 @@ fn who_leaves_and_comes_back_all_the_time_is_believed_by_those_who_watch_later()
     for topology in [Topology::Host, Topology::Relay] {
         let config = config(3, topology).turns(1_400).late_watchers(true).signed();
         let config = config.watch_delay(Duration::from_secs(10 * (ROUNDS + 1)));
-        let keyed = |player: u8| config.clone().player_key(key_of(player));
-        let mut game = start(&keyed(0), 1, 3, slow());
-        (0..3).for_each(|player| come_back(&mut game, &keyed(player), player));
-        let watcher = game.drivers().len() as u32 - 1;
-        restart(&mut game, &config, watcher, Identity::Watcher, secret(9));
+        let mut game = start(&config, 1, 3, slow());
         for round in 1..=ROUNDS {
             game.play(10_000 * round);
             game.session_mut(2).leave();
             game.play_for(600);
-            come_back(&mut game, &keyed(2), 2);
+            come_back(&mut game, &config, 2);
         }
         assert!(game.play(600_000), "{topology:?}: {:?}", game.phases());
         // Some come back too late for the next round.

@@ -4,8 +4,8 @@
 use super::deliver;
 use super::forgers::{below, near, packet};
 use crate::changing_places::returned;
-use crate::joining::middle_of;
 use crate::play::Play as _;
+use crate::toy::middle_of;
 use crate::troubled::Troubled;
 use testudo_lockstep::packet::{CHUNK_BYTES, Chunk, Manifest, Packet, Transfer, Want};
 use testudo_lockstep::{Pace, PlayerId, SessionPhase, Topology};

@@ -1,13 +1,13 @@
 //! A member that comes back again and again: the others stand for a tenth of the time at most.
 
 use super::{bare, deliver, entries_of, slow};
-use crate::joining::{come_back, config, middle_of, restart, secret, start};
+use crate::joining::{come_back, config, start};
 use crate::play::Play as _;
-use crate::toy::{Toy, key_of};
+use crate::toy::{Toy, middle_of};
 use testudo_lockstep::packet::{Bye, Packet, TurnsPacket};
 use testudo_lockstep::{
-    Duration, Entry, Event, Failure, Identity, Instant, PlayerId, Proof, Refusal, SessionConfig,
-    SessionPhase, SignedBefore, Statement, Successor, Topology, Verdict, VirtualMatch,
+    Duration, Entry, Event, Failure, Instant, PlayerId, Proof, Refusal, SessionConfig, SessionPhase,
+    SignedBefore, Statement, Successor, Topology, Verdict, VirtualMatch,
 };
 
 const LIAR: u32 = 3;
@@ -18,7 +18,7 @@ fn settings(topology: Topology) -> SessionConfig {
 }
 
 fn come_again(game: &mut VirtualMatch<Toy>, config: &SessionConfig) {
-    restart(game, config, LIAR, Identity::Player(PlayerId(LIAR as u8)), secret(LIAR as u8));
+    come_back(game, config, LIAR as u8);
     // A session that is over has nothing to do; the new one has, at once.
     let now = game.now();
     game.put_to_sleep(LIAR as usize, now);
@@ -181,10 +181,9 @@ const VICTIM: u32 = 2;
 /// A signed match as it is at this time; the same one each time.
 fn signed_match_at(ms: u64, topology: Topology) -> VirtualMatch<Toy> {
     let config = settings(topology).signed();
-    let mut game = start(&config.clone().player_key(key_of(0)), 0, 1, slow());
+    let mut game = start(&config, 0, 1, slow());
     for player in 0..config.players {
-        let keyed = config.clone().player_key(key_of(player)).entropy([player; 16]);
-        come_back(&mut game, &keyed, player);
+        come_back(&mut game, &config.clone().entropy([player; 16]), player);
     }
     game.play(ms);
     game
@@ -200,9 +199,9 @@ fn come_back_at(
     game.net_mut().set_partition(&[1, VICTIM, LIAR]);
     game.play(ms);
     game.net_mut().set_partition(&[1, LIAR]);
-    let keyed = settings(topology).signed().player_key(key_of(VICTIM as u8)).entropy([77; 16]);
-    let config = signed.into_iter().fold(keyed, SessionConfig::signed_before);
-    restart(&mut game, &config, VICTIM, Identity::Player(PlayerId(VICTIM as u8)), secret(VICTIM as u8));
+    let config = settings(topology).signed().entropy([77; 16]);
+    let config = signed.into_iter().fold(config, SessionConfig::signed_before);
+    come_back(&mut game, &config, VICTIM as u8);
     let mut said = Vec::new();
     for second in 1..30 {
         game.play(ms + 1_000 * second);

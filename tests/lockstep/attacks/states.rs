@@ -1,9 +1,9 @@
 //! Attacks with states of a running match: wrong ones, damaged ones, too many, too large.
 
 use super::bare;
-use crate::joining::{assert_agreed, come_back, config, middle_of, restart, secret, start, without};
+use crate::joining::{assert_agreed, come_back, config, restart, secret, start, without};
 use crate::play::Play as _;
-use crate::toy::{Toy, latency, terrible};
+use crate::toy::{Toy, latency, middle_of, terrible};
 use testudo_lockstep::packet::{Chunk, Manifest, Packet, PayloadFormat, Transfer, Want};
 use testudo_lockstep::simnet::LinkConfig;
 use testudo_lockstep::{

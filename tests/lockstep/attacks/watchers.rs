@@ -2,9 +2,9 @@
 
 use super::signed::{forge, shown};
 use super::{bare, deliver, play_watched, slow};
-use crate::joining::{assert_agreed, come_back, config, middle_of, restart, secret, start};
+use crate::joining::{assert_agreed, come_back, config, restart, secret, start};
 use crate::play::{Play as _, accuses};
-use crate::toy::{Toy, key_of, latency};
+use crate::toy::{Toy, latency, middle_of};
 use testudo_lockstep::packet::{Packet, Transfer, TurnsPacket};
 use testudo_lockstep::{
     Duration, Event, Identity, Instant, SessionConfig, Successor, Topology, VirtualMatch,
@@ -20,18 +20,7 @@ fn delayed(topology: Topology, seconds: u64) -> SessionConfig {
 
 /// A signed match with two watchers: one from the start, and the last node.
 fn signed_match(config: &SessionConfig) -> VirtualMatch<Toy> {
-    let mut game = start(&config.clone().player_key(key_of(0)), 2, 3, slow());
-    for player in 0..PLAYERS {
-        sit_down(&mut game, config, player);
-    }
-    let watchers = game.drivers().len() - 2..game.drivers().len();
-    watchers.for_each(|node| restart(&mut game, config, node as u32, Identity::Watcher, secret(9)));
-    game
-}
-
-fn sit_down(game: &mut VirtualMatch<Toy>, config: &SessionConfig, player: u8) {
-    let config = config.clone().player_key(key_of(player));
-    come_back(game, &config, player);
+    start(config, 2, 3, slow())
 }
 
 /// What a node was told against others.
@@ -91,7 +80,7 @@ fn who_is_behind_believes_the_end_of_a_player_who_has_come_back_since() {
                 leaver.leave()
             };
             game.play(round * 6_000 + 600);
-            sit_down(&mut game, &config, 2);
+            come_back(&mut game, &config, 2);
         }
         assert!(game.play(300_000), "{topology:?}");
         for node in [0, 1] {

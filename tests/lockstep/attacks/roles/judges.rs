@@ -7,8 +7,7 @@ use testudo_tests::scenes::Generator;
 
 use super::world::{Peer, World};
 use crate::attacks::forgers::below;
-use crate::joining::middle_of;
-use crate::toy::key_of;
+use crate::toy::{key_of, middle_of};
 
 /// Below so many matches chance decides how many lies are noticed.
 const FEW: u64 = 60;

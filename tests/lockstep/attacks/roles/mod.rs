@@ -182,8 +182,7 @@ fn play(seed: u64) -> (World, String) {
     }
     let own = (liar < usize::from(case.players)).then(|| (PlayerId(liar as u8), key_of(liar as u8)));
     let nodes = world.peers.len() as u32;
-    let is_middle =
-        liar as u32 == crate::joining::middle_of(&world.config) && case.topology != Topology::Mesh;
+    let is_middle = liar as u32 == crate::toy::middle_of(&world.config) && case.topology != Topology::Mesh;
     world.liars.insert(liar, Liar::new(&mut dice, lies, own, is_middle, case.players, nodes));
     go_on(&mut world, &case, &toy, &mut dice);
     (world, what)

@@ -5,16 +5,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use testudo_lockstep::simnet::{LinkConfig, SimNet};
 use testudo_lockstep::{
-    Driver, Duration, Event, Identity, Instant, PeerId, Roster, Session, SessionConfig, Statement, Topology,
-    fold_checksum,
+    Driver, Duration, Event, Identity, Instant, PeerId, Roster, SessionConfig, Statement, fold_checksum,
 };
 use testudo_tests::scenes::Generator;
 
 use super::liar::{Liar, Lie};
 use crate::attacks::FORMAT;
 use crate::attacks::forgers::{below, packet};
-use crate::joining::{middle_of, secret};
-use crate::toy::{Toy, key_of, network};
+use crate::joining::secret;
+use crate::toy::{Toy, network, peer};
 
 /// Virtual time between two rounds.
 const TICK: Duration = Duration::from_millis(10);
@@ -63,7 +62,7 @@ impl World {
     /// Starts a program at the next free node.
     pub(super) fn add(&mut self, identity: Identity, toy: Toy) -> usize {
         let node = self.peers.len();
-        let driver = self.driver(node, identity, toy);
+        let driver = self.driver(identity, toy);
         let record = Record { is_whole: self.now == Instant::ZERO, ..Record::default() };
         self.peers.push(Peer { driver, record, identity, is_off: false });
         node
@@ -71,27 +70,18 @@ impl World {
 
     /// Starts the program of a node anew. What it knew is kept, but for its copy.
     pub(super) fn restart(&mut self, node: usize, toy: Toy) {
-        let driver = self.driver(node, self.peers[node].identity, toy);
+        let driver = self.driver(self.peers[node].identity, toy);
         let peer = &mut self.peers[node];
         (peer.driver, peer.is_off) = (driver, false);
         (peer.record.sums, peer.record.is_whole) = (BTreeMap::new(), false);
     }
 
-    fn driver(&self, node: usize, identity: Identity, toy: Toy) -> Driver<Toy> {
+    fn driver(&self, identity: Identity, toy: Toy) -> Driver<Toy> {
         let config = match identity {
-            Identity::Player(player) => {
-                self.config.clone().player_key(key_of(player.0)).place_secret(secret(player.0))
-            }
+            Identity::Player(player) => self.config.clone().place_secret(secret(player.0)),
             _ => self.config.clone(),
         };
-        let mut session = Session::new(config, identity, self.now).unwrap();
-        let middle = middle_of(&self.config);
-        if self.config.topology == Topology::Mesh {
-            (0..node as u32).for_each(|peer| session.connect(PeerId(peer)));
-        } else if node as u32 != middle {
-            session.connect(PeerId(middle));
-        }
-        Driver::new(toy, session)
+        peer(&config, identity, toy, self.now)
     }
 
     /// Virtual time in ms.
