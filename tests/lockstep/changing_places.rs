@@ -1,13 +1,12 @@
 //! A player's place at the middle of a star, whoever has it: each stage of `WIRE.md`, "The life of a place", and places that change hands at random.
 
 use crate::joining::{come_back, config, restart, secret, start};
-use crate::play::Play as _;
+use crate::play::{Play as _, assert_agreed, assert_agreed_by};
 use crate::toy::{Order, Toy, latency, middle_of};
 use crate::troubled::{Troubled, ms};
 use testudo_lockstep::simnet::LinkConfig;
 use testudo_lockstep::{
-    Driver, Duration, Event, Identity, Pace, PlayerId, SessionPhase, SubmitError, Successor, Topology,
-    VirtualMatch,
+    Duration, Event, Identity, Pace, PlayerId, SessionPhase, SubmitError, Successor, Topology, VirtualMatch,
 };
 use testudo_tests::cases::{cases, share};
 
@@ -33,14 +32,12 @@ fn a_state_before_the_turn_of_a_return_leaves_the_return_to_the_entries() {
             game.play(watched_at);
             restart(&mut game, &config, watcher, Identity::Watcher, secret(9));
             assert!(game.play(300_000), "{what}");
-            assert_eq!(game.phases(), vec![SessionPhase::Finished; game.phases().len()], "{what}");
             let joined = game.events(watcher as usize).into_iter().find_map(|event| match event {
                 Event::Joined { turn } => Some(turn.0),
                 _ => None,
             });
             met += u32::from(joined.is_some() && joined == returned(&game).first().map(|(_, turn)| *turn));
-            let toys: Vec<&Toy> = game.drivers().iter().map(Driver::simulation).collect();
-            assert_eq!(toys[watcher as usize].history, toys[0].history, "{what}");
+            assert_agreed(&mut game, &what);
         }
     }
     assert!(met >= 2, "{met} states of the right turn");
@@ -65,10 +62,9 @@ fn who_plays_alone_does_not_pass_the_turn_of_a_return_that_it_has_not_heard_of()
             game.play(cut_at);
             game.play_cut_off(&[alone], cut_at + 2_500);
             assert!(game.play(300_000), "{what}");
-            assert_eq!(game.phases(), vec![SessionPhase::Finished; game.phases().len()], "{what}");
+            assert_agreed(&mut game, &what);
             for driver in game.drivers().iter().filter(|d| d.session().identity() != Identity::Relay) {
                 assert_eq!(driver.simulation().returned.len(), 1, "{what}");
-                assert_eq!(driver.simulation().history, game.toy(0).history, "{what}");
             }
         }
     }
@@ -163,9 +159,8 @@ fn a_second_return_is_not_taken_for_the_first() {
         play_until(&mut game, |game| !game.toy(2).loaded.is_empty());
         game.net_mut().set_link(0, 2, latency(150));
         assert!(game.play(300_000), "{what}");
-        assert_eq!(game.phases(), vec![SessionPhase::Finished; game.phases().len()], "{what}");
-        let [host, joined] = [0, 2].map(|node| game.toy(node));
-        assert_eq!((&joined.returned, joined.history), (&host.returned, host.history), "{what}");
+        assert_agreed(&mut game, &what);
+        assert_eq!(game.toy(2).returned, game.toy(0).returned, "{what}");
     }
 }
 
@@ -224,14 +219,9 @@ fn who_leaves_or_gives_up_while_it_joins_is_rid_of_at_once() {
             let cancelled = if surrenders { session.resign(Successor::Nobody) } else { session.leave() };
             assert_eq!(cancelled, waiting, "{what}");
             assert!(game.play(300_000), "{what}");
-            for player in [0, 2] {
-                assert_eq!(game.phases()[player], SessionPhase::Finished, "{what}");
-            }
+            assert_agreed_by(&mut game, [0, 2], &what);
             let expected = if surrenders { SessionPhase::Finished } else { SessionPhase::Left };
             assert_eq!(game.phases()[1], expected, "{what}");
-            let toys: Vec<&Toy> = game.drivers().iter().map(Driver::simulation).collect();
-            assert_eq!(toys[0].history, toys[2].history, "{what}");
-            assert_eq!(toys[0].surrendered, toys[2].surrendered, "{what}");
         }
     }
 }
@@ -318,9 +308,8 @@ fn watchers_who_see_everything_later_keep_nobody_from_coming_back() {
         game.play(10_000);
         assert_eq!(returned(&game).len(), 1, "{topology:?}");
         assert!(game.play(300_000), "{topology:?} {:?}", game.phases());
-        let toys: Vec<&Toy> = game.drivers().iter().map(Driver::simulation).collect();
-        assert_eq!(toys[watcher].history, toys[0].history, "{topology:?}");
-        assert_eq!(toys[watcher].returned, toys[0].returned, "{topology:?}");
+        assert_agreed(&mut game, &format!("{topology:?}"));
+        assert_eq!(game.toy(watcher).returned, game.toy(0).returned, "{topology:?}");
     }
 }
 

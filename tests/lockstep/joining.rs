@@ -1,7 +1,7 @@
 //! Peers join a running match: players come back, strangers take free places, watchers watch.
 
 use crate::attacks::deliver;
-use crate::play::{Play as _, accuses, give_order};
+use crate::play::{Play as _, accuses, assert_agreed, give_order};
 use crate::toy::{Order, Toy, latency, middle_of, peer, terrible, toy_match_from};
 use testudo_lockstep::packet::{Bye, Packet};
 use testudo_lockstep::simnet::LinkConfig;
@@ -52,31 +52,6 @@ pub(crate) fn restart(
 /// Does what is due now.
 pub(crate) fn step(game: &mut VirtualMatch<Toy>) {
     game.step(&mut |_, turn, _, session| give_order(turn, session));
-}
-
-/// All simulating peers have finished with the same state, and no peer was told of a desync.
-pub(crate) fn assert_agreed(game: &mut VirtualMatch<Toy>, what: &str) {
-    let simulate = |d: &&Driver<Toy>| d.session().identity() != Identity::Relay;
-    let phases = game.phases();
-    assert!(phases.iter().all(|phase| *phase == SessionPhase::Finished), "{what}: {phases:?}");
-    let states: Vec<_> = game
-        .drivers()
-        .iter()
-        .filter(simulate)
-        .map(|driver| {
-            (
-                driver.simulation().history,
-                driver.simulation().values,
-                driver.simulation().frames,
-                driver.frame().0,
-            )
-        })
-        .collect();
-    assert!(states.iter().all(|state| *state == states[0]), "{what}: {states:?}");
-    for node in 0..game.drivers().len() {
-        let events = game.events(node);
-        assert!(!events.iter().any(|event| matches!(event, Event::Desync(_))), "{what}: {events:?}");
-    }
 }
 
 #[test]

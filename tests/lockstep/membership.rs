@@ -1,11 +1,11 @@
 //! Players who leave, fall silent, pause or sleep: the others agree on the turn, and no order is lost or runs twice.
 
-use crate::play::{Play as _, SEED, events_of};
+use crate::play::{Play as _, SEED, assert_agreed, assert_agreed_by, assert_unharmed, events_of};
 use crate::toy::{Order, Toy, bot, latency, terrible, toy_match};
 use testudo_lockstep::simnet::LinkConfig;
 use testudo_lockstep::{
-    Driver, Duration, EndReason, Event, Failure, Identity, Instant, Pace, PeerClock, PeerId, PlayerId,
-    Session, SessionConfig, SessionPhase, Successor, Topology, VirtualMatch,
+    Duration, EndReason, Event, Failure, Identity, Instant, Pace, PeerClock, PeerId, PlayerId, Session,
+    SessionConfig, SessionPhase, Successor, Topology, VirtualMatch,
 };
 use testudo_tests::cases::share;
 
@@ -15,34 +15,29 @@ pub(crate) fn config(players: u8, topology: Topology) -> SessionConfig {
 
 /// All survivors have finished with the same log, with the same orders of the player who is gone.
 fn assert_survivors_agree(game: &mut VirtualMatch<Toy>, gone: u8, reason: EndReason, what: &str) {
-    let survivors = |driver: &&mut Driver<Toy>| match driver.session().identity() {
-        Identity::Player(player) => player.0 != gone,
-        Identity::Watcher => true,
-        Identity::Relay => false,
-    };
-    let mut first: Option<Toy> = None;
-    for driver in game.drivers_mut().iter_mut().filter(survivors) {
-        assert_eq!(driver.session().phase(), SessionPhase::Finished, "{what} {:?}", driver.session().stats());
-        let events = events_of(driver);
-        assert!(!events.iter().any(|event| matches!(event, Event::Desync(_))), "{what}: {events:?}");
-        let told = events.iter().filter(
-            |event| matches!(event, Event::PlayerGone { player, reason: why, .. } if player.0 == gone && *why == reason),
-        );
-        assert_eq!(told.count(), 1, "{what}: {events:?}");
-        let toy = driver.simulation().clone();
-        assert_eq!((toy.frames, toy.gone.len()), (600, 1), "{what}");
-        if let Some(first) = &first {
-            assert_eq!((&toy.log, &toy.gone), (&first.log, &first.gone), "{what}");
-        } else {
-            first = Some(toy);
-        }
+    let survivors = (0..game.drivers().len()).filter(|node| *node != usize::from(gone));
+    for node in survivors.clone() {
+        let told = game.events(node);
+        assert!(!told.iter().any(|event| matches!(event, Event::Desync(_))), "{what}: {told:?}");
+        let is_told = |event: &&Event| matches!(event, Event::PlayerGone { player, reason: why, .. } if player.0 == gone && *why == reason);
+        let simulates = game.session(node).identity() != Identity::Relay;
+        assert!(!simulates || told.iter().filter(is_told).count() == 1, "{what}: {told:?}");
     }
-    let toy = first.unwrap();
+    assert_agreed_by(game, survivors, what);
+    let toy = game.toy(usize::from(gone == 0));
+    assert_eq!((toy.frames, toy.gone.len()), (600, 1), "{what}");
     let last_turn = toy.gone[0].1;
     // Everything that the player submitted in time has run, and nothing after the end.
     let ran: Vec<_> = toy.log.iter().filter(|(_, player, _)| *player == gone).collect();
     let expected = (2..last_turn).filter(|turn| bot(SEED, turn - 2, gone).is_some()).count();
     assert_eq!(ran.len(), expected, "{what}: gone at {last_turn}");
+}
+
+/// These peers have lost the others.
+fn assert_lost(game: &VirtualMatch<Toy>, nodes: impl IntoIterator<Item = usize>) {
+    for phase in nodes.into_iter().map(|node| game.session(node).phase()) {
+        assert!(matches!(phase, SessionPhase::Failed(Failure::ConnectionLost(_))), "{phase:?}");
+    }
 }
 
 #[test]
@@ -68,8 +63,7 @@ fn a_silent_player_is_dropped_at_the_same_turn_everywhere() {
                     panic!("{what}");
                 }
                 assert_survivors_agree(&mut game, 2, EndReason::Dropped, &what);
-                let lost = game.session(2).phase();
-                assert!(matches!(lost, SessionPhase::Failed(Failure::ConnectionLost(_))), "{what}: {lost:?}");
+                assert_lost(&game, [2]);
             }
         }
     }
@@ -117,13 +111,7 @@ fn a_partition_that_heals_in_time_costs_only_time() {
         let mut game = toy_match(&config(3, topology), 0, 1, terrible());
         game.play(8_000);
         game.play_cut_off(&[1], 11_000);
-        assert!(game.play(600_000));
-        let log = &game.toy(0).log;
-        for driver in game.drivers() {
-            assert_eq!(driver.session().phase(), SessionPhase::Finished, "{topology:?}");
-            assert_eq!(driver.session().stats().drops, 0);
-            assert!(driver.session().identity() == Identity::Relay || &driver.simulation().log == log);
-        }
+        assert_unharmed(&mut game, &format!("{topology:?}"));
     }
 }
 
@@ -133,13 +121,8 @@ fn after_a_split_the_hosts_side_goes_on() {
     game.play(8_000);
     game.net_mut().set_partition(&[2, 3]);
     assert!(game.play(600_000));
-    let states = game.phases();
-    assert_eq!(states[..2], [SessionPhase::Finished; 2]);
-    assert!(
-        states[2..].iter().all(|state| matches!(state, SessionPhase::Failed(Failure::ConnectionLost(_)))),
-        "{states:?}"
-    );
-    assert_eq!(game.toy(0).log, game.toy(1).log);
+    assert_agreed_by(&mut game, [0, 1], "the host's side");
+    assert_lost(&game, [2, 3]);
 }
 
 /// A player who needs nobody's entries reaches the end alone, and must not take that for the end of the match.
@@ -156,7 +139,7 @@ fn who_ends_alone_is_told_that_the_others_went_on() {
     assert!(game.play(600_000));
     let states = game.phases();
     assert_eq!([states[0], states[2]], [SessionPhase::Finished; 2]);
-    assert!(matches!(states[1], SessionPhase::Failed(Failure::ConnectionLost(_))), "{states:?}");
+    assert_lost(&game, [1]);
     assert!(game.toy(0).gone.iter().any(|(player, _)| *player == 1));
     let events = events_of(&mut game.drivers_mut()[1]);
     assert!(events.iter().any(|event| matches!(event, Event::Cancelled { .. })), "{events:?}");
@@ -169,18 +152,8 @@ fn after_a_split_of_a_mesh_the_majority_goes_on_else_the_lowest() {
         game.play(8_000);
         game.net_mut().set_partition(&island);
         assert!(game.play(600_000));
-        let log = &game.toy(survivors[0]).log;
-        for (index, driver) in game.drivers().iter().enumerate() {
-            if survivors.contains(&index) {
-                assert_eq!(driver.session().phase(), SessionPhase::Finished, "{index}");
-                assert_eq!(&driver.simulation().log, log);
-            } else {
-                assert!(
-                    matches!(driver.session().phase(), SessionPhase::Failed(Failure::ConnectionLost(_))),
-                    "{index}"
-                );
-            }
-        }
+        assert_lost(&game, island.into_iter().map(|node| node as usize));
+        assert_agreed_by(&mut game, survivors, &format!("{players} players"));
     }
 }
 
@@ -191,12 +164,7 @@ fn a_broken_link_of_a_mesh_is_bridged_by_the_others() {
     game.play(5_000);
     game.net_mut().set_link(1, 2, dead);
     game.net_mut().set_link(2, 1, dead);
-    assert!(game.play(900_000));
-    for driver in game.drivers() {
-        assert_eq!(driver.session().phase(), SessionPhase::Finished);
-        assert_eq!(driver.session().stats().drops, 0);
-        assert_eq!(driver.simulation().log, game.toy(0).log);
-    }
+    assert_unharmed(&mut game, "a broken link");
 }
 
 #[test]
@@ -251,8 +219,7 @@ fn a_relay_stays_until_those_who_watch_have_the_end() {
     assert!(game.drivers()[..3].iter().all(|driver| driver.session().phase() == SessionPhase::Finished));
     game.net_mut().set_link(3, 4, LinkConfig::new());
     assert!(game.play(600_000));
-    let states = game.phases();
-    assert_eq!(states, [SessionPhase::Finished; 5]);
+    assert_agreed(&mut game, "with the watcher");
 }
 
 /// Seed 2,811,250,432 of the soak: a watcher that lacked nothing but the checksums after the last turn was given up after two seconds of silence, and lost its
@@ -280,9 +247,7 @@ fn the_end_waits_for_who_lacks_only_the_last_checksums() {
             game.net_mut().set_partition(&[]);
             let what = format!("{topology:?}: {cut_off} in turn {turn} cut off at {cut_at}");
             assert!(game.play(600_000), "{what}");
-            let all = game.drivers().iter();
-            let phases: Vec<SessionPhase> = all.map(|driver| driver.session().phase()).collect();
-            assert!(phases.iter().all(|phase| *phase == SessionPhase::Finished), "{what}: {phases:?}");
+            assert_agreed(&mut game, &what);
         }
         assert!(close > 1, "{topology:?}: {cut_off} never lacked the last checksums alone");
     }
@@ -305,10 +270,7 @@ fn a_player_that_resigned_during_a_wait_stays_with_the_others() {
         let turn = |player: usize| game.session(player).next_turn();
         was_ahead += u32::from(turn(5) > turn(0));
         assert!(game.play(600_000), "{asleep_at}");
-        for player in [0, 1, 3, 4, 5, 6, 7] {
-            let phase = game.session(player).phase();
-            assert_eq!(phase, SessionPhase::Finished, "{player}, asleep at {asleep_at}");
-        }
+        assert_agreed_by(&mut game, [0, 1, 3, 4, 5, 6, 7], &format!("asleep at {asleep_at}"));
     }
     assert!(was_ahead > 0, "nobody was ever ahead of the others");
 }
@@ -340,10 +302,7 @@ fn the_end_waits_for_who_is_cut_off_and_comes_back() {
             game.net_mut().set_link(0, 1, LinkConfig::new());
             let what = format!("{topology:?}, cut at {cut_at}, turns {turns:?}");
             assert!(game.play(600_000), "{what}");
-            for driver in game.drivers() {
-                assert_eq!(driver.session().phase(), SessionPhase::Finished, "{what}");
-                assert_eq!(driver.simulation().log, game.toy(0).log, "{what}");
-            }
+            assert_agreed(&mut game, &what);
         }
         assert!(alone_at_the_end > 1, "{topology:?}: never was anybody cut off by itself");
     }
@@ -363,12 +322,8 @@ fn who_stands_for_the_silent_one_is_not_dropped_with_it() {
         game.play(8_000 + before);
         game.net_mut().set_partition(&[3]);
         assert!(game.play(600_000));
-        let first = game.toy(0).clone();
-        for driver in &game.drivers()[..3] {
-            assert_eq!(driver.session().phase(), SessionPhase::Finished, "cut {before} ms later");
-            assert_eq!(driver.simulation().log, first.log);
-            assert!(driver.simulation().gone == first.gone && first.gone.len() == 1, "{:?}", first.gone);
-        }
+        assert_agreed_by(&mut game, 0..3, &format!("cut {before} ms later"));
+        assert_eq!(game.toy(0).gone.len(), 1);
     }
 }
 
@@ -379,12 +334,7 @@ fn resigning_goes_on_watching() {
     // The host resigns and goes on forwarding.
     game.session_mut(0).resign(Successor::AsConfigured);
     assert!(game.play(600_000));
-    let log = game.toy(0).log.clone();
-    for driver in game.drivers_mut() {
-        assert_eq!(driver.session().phase(), SessionPhase::Finished);
-        assert_eq!(driver.simulation().log, log);
-        assert!(!events_of(driver).iter().any(|event| matches!(event, Event::Desync(_))));
-    }
+    assert_agreed(&mut game, "one watches");
 }
 
 #[test]
@@ -400,12 +350,10 @@ fn a_pause_stands_at_the_same_turn_everywhere() {
     assert!(game.drivers().iter().all(|driver| driver.simulation().frames == frames[0]));
     game.session_mut(1).pause(false).unwrap();
     assert!(game.play(600_000));
-    let first = game.toy(0).clone();
-    assert!(first.frames < 600);
-    for driver in game.drivers_mut() {
-        let (frames, log) = (driver.simulation().frames, driver.simulation().log.clone());
-        assert_eq!((frames, &log), (first.frames, &first.log));
-        let events = events_of(driver);
+    let frames = game.toy(0).frames;
+    assert!(frames < 600);
+    for node in 0..game.drivers().len() {
+        let events = game.events(node);
         let pauses: Vec<_> = events
             .iter()
             .filter_map(|event| match event {
@@ -419,6 +367,7 @@ fn a_pause_stands_at_the_same_turn_everywhere() {
         assert_eq!(600 - frames, 4 * (pauses[1].0 - pauses[0].0));
         assert!(!events.iter().any(|event| matches!(event, Event::Desync(_))));
     }
+    assert_agreed(&mut game, "paused");
 }
 
 #[test]
@@ -429,10 +378,7 @@ fn a_suspended_machine_does_no_harm() {
         game.play(8_000);
         game.put_to_sleep(sleeper, Instant::from_millis(11_500));
         assert!(game.play(600_000));
-        for driver in game.drivers() {
-            assert_eq!(driver.session().phase(), SessionPhase::Finished);
-            assert_eq!(driver.simulation().log, game.toy(0).log);
-        }
+        assert_agreed(&mut game, &format!("{sleeper} sleeps"));
     }
     // A minute asleep: dropped, and told so after waking up.
     let mut game = toy_match(&config(3, Topology::Host), 0, 1, LinkConfig::new());
@@ -457,12 +403,8 @@ fn a_clock_that_goes_back_does_no_harm() {
         game.set_clock(node, PeerClock::default()).unwrap();
         game.play(9_900);
         assert!(game.drivers()[node].frame().0 <= before.0 + 4, "node {node}");
-        assert!(game.play(600_000));
-        for driver in game.drivers() {
-            assert_eq!(driver.session().phase(), SessionPhase::Finished, "node {node}");
-            assert_eq!((driver.session().stats().drops, driver.frame().0), (0, 600));
-            assert_eq!(driver.simulation().log, game.toy(0).log);
-        }
+        assert_unharmed(&mut game, &format!("node {node}"));
+        assert_eq!(game.drivers()[0].frame().0, 600);
     }
 }
 
@@ -566,9 +508,7 @@ fn the_last_player_is_cut_off_at_the_end_and_watchers_finish() {
             game.idle_for(cut_ms);
             game.net_mut().set_partition(&[]);
             assert!(game.idle(200_000), "{what}");
-            let phases: Vec<SessionPhase> =
-                game.drivers()[1..].iter().map(|driver| driver.session().phase()).collect();
-            assert_eq!(phases, [SessionPhase::Finished; 3], "{what}");
+            assert_agreed_by(&mut game, 1..4, &what);
         }
     }
 }

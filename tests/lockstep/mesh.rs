@@ -1,6 +1,6 @@
 //! Meshes: how the members meet, vote, and go on when some of them are cut off. Liars are in `attacks/mesh.rs`.
 
-use crate::play::Play as _;
+use crate::play::{Play as _, assert_agreed, assert_agreed_by};
 use crate::toy::{Order, Toy, latency, network, terrible, toy_match};
 use testudo_lockstep::packet::{Packet, TurnsPacket};
 use testudo_lockstep::simnet::LinkConfig;
@@ -15,16 +15,6 @@ const DEAD: LinkConfig = LinkConfig::new().loss_ppm(1_000_000);
 fn config(players: u8) -> SessionConfig {
     let config = SessionConfig::new(players).simulated().topology(Topology::Mesh).turns(60);
     config.drop_after(Duration::from_secs(2))
-}
-
-/// These nodes have finished with the same orders.
-fn assert_finished(game: &VirtualMatch<Toy>, nodes: &[usize], what: &str) {
-    let phases = game.phases();
-    let log = &game.toy(nodes[0]).log;
-    for &node in nodes {
-        assert_eq!(phases[node], SessionPhase::Finished, "{what}: {node} of {phases:?}");
-        assert!(&game.toy(node).log == log, "{what}: {node}");
-    }
 }
 
 /// A mesh whose links nobody has opened.
@@ -66,7 +56,7 @@ fn nobody_is_voted_out_of_a_mesh_that_drops_nobody() {
         crate::attacks::deliver(&mut game, 0, voter, &Packet::Turns(Box::new(vote)));
     }
     assert!(game.play(60_000));
-    assert_finished(&game, &[0, 1, 2, 3], "nobody is dropped");
+    assert_agreed_by(&mut game, [0, 1, 2, 3], "nobody is dropped");
 }
 
 /// Two who asked each other at about the same time never met: each took the other's link for a new one.
@@ -88,8 +78,7 @@ fn members_who_all_dial_each_other_meet() {
             connect(&mut game, from, to);
         }
         assert!(game.play(60_000), "seed {seed}");
-        let all: Vec<usize> = (0..usize::from(players)).collect();
-        assert_finished(&game, &all, &format!("seed {seed}"));
+        assert_agreed(&mut game, &format!("seed {seed}"));
     }
 }
 
@@ -113,7 +102,7 @@ fn a_member_that_restarts_in_the_lobby_is_met_again() {
         game.play(10_000);
         game.session_mut(last).set_ready(true);
         assert!(game.play(60_000), "{restarts}");
-        assert_finished(&game, &[0, 1, 2, 3], &format!("{restarts} restarts"));
+        assert_agreed_by(&mut game, [0, 1, 2, 3], &format!("{restarts} restarts"));
     }
 }
 
@@ -165,7 +154,7 @@ fn a_vote_of_a_mesh_stands_when_members_have_acted_on_it() {
         assert_eq!(drops, 1, "taken back at {taken_back_at}");
         game.put_to_sleep(0, Instant::from_millis(2_000_000));
         game.play(200_000);
-        assert_finished(&game, &[1, 2, 3], &format!("taken back at {taken_back_at}"));
+        assert_agreed_by(&mut game, [1, 2, 3], &format!("taken back at {taken_back_at}"));
     }
 }
 
@@ -194,7 +183,7 @@ fn who_watches_a_mesh_after_a_resignation_may_miss_a_vote_for_a_moment() {
         game.play(5_000 + gap_ms);
         game.net_mut().set_partition(&[]);
         assert!(game.play(200_000));
-        assert_finished(&game, &[0, 1, 2, 4], &format!("{gap_ms} ms"));
+        assert_agreed_by(&mut game, [0, 1, 2, 4], &format!("{gap_ms} ms"));
     }
 }
 
@@ -218,7 +207,7 @@ fn who_has_played_all_turns_does_not_lose_to_those_who_have_finished() {
         assert!(game.play(200_000), "cut off at {cut_at}");
         if is_alone {
             lacked += 1;
-            assert_finished(&game, &[0, 1, 2], &format!("cut off at {cut_at}"));
+            assert_agreed_by(&mut game, [0, 1, 2], &format!("cut off at {cut_at}"));
         }
     }
     assert!(lacked > 1, "player 0 never lacked the last checksums alone");

@@ -1,6 +1,6 @@
 //! Bots that take over, teams, surrender, and the result on which all peers agree.
 
-use crate::play::{Play as _, SEED};
+use crate::play::{Play as _, SEED, assert_agreed_by};
 use crate::toy::{Order, Toy, bot, terrible, toy_match, toy_match_from};
 use testudo_lockstep::simnet::LinkConfig;
 use testudo_lockstep::{
@@ -25,22 +25,11 @@ fn finished(game: &VirtualMatch<Toy>) -> Vec<usize> {
 fn assert_agreement(game: &mut VirtualMatch<Toy>, at_least: usize, what: &str) -> (Toy, Vec<Vec<Event>>) {
     let peers = finished(game);
     assert!(peers.len() >= at_least, "{what}: {peers:?}");
+    let events: Vec<Vec<Event>> = peers.iter().map(|peer| game.events(*peer)).collect();
+    let is_desync = |event: &Event| matches!(event, Event::Desync(_));
+    assert!(!events.iter().flatten().any(is_desync), "{what}: {events:?}");
     let first = game.toy(peers[0]).clone();
-    let mut events = Vec::new();
-    for peer in peers {
-        let toy = game.toy(peer);
-        assert_eq!(
-            (&toy.log, &toy.played, toy.history),
-            (&first.log, &first.played, first.history),
-            "{what}"
-        );
-        assert_eq!((&toy.bots, &toy.gone), (&first.bots, &first.gone), "{what}");
-        events.push(game.events(peer));
-        assert!(
-            !events.iter().flatten().any(|event| matches!(event, Event::Desync(_))),
-            "{what}: {events:?}"
-        );
-    }
+    assert_agreed_by(game, peers, what);
     (first, events)
 }
 

@@ -1,7 +1,7 @@
 //! Pauses: how long they last, and who can end them.
 
-use crate::joining::{assert_agreed, come_back, config, restart, secret, start, without};
-use crate::play::{Play as _, exchange};
+use crate::joining::{come_back, config, restart, secret, start, without};
+use crate::play::{Play as _, assert_agreed, assert_agreed_by, exchange};
 use crate::saving;
 use crate::toy::{Order, Toy, latency, toy_match, toy_match_from};
 use testudo_lockstep::{
@@ -71,10 +71,8 @@ fn a_pause_ends_with_the_last_player() {
     let ends = told.iter().position(|event| matches!(event, Event::Paused { paused: false, .. }));
     let gone = told.iter().rposition(|event| matches!(event, Event::PlayerGone { .. }));
     assert!(gone.is_some() && gone < ends, "{told:?}");
-    for driver in game.drivers() {
-        assert_eq!(driver.session().phase(), SessionPhase::Finished);
-        assert!(driver.simulation().frames > 300, "{}", driver.simulation().frames);
-    }
+    assert_agreed(&mut game, "nobody plays");
+    assert!(game.toy(0).frames > 300, "{}", game.toy(0).frames);
 }
 
 /// The handshake compares whole milliseconds, and the pause ended after as many microseconds as each peer had.
@@ -86,9 +84,6 @@ fn a_pause_ends_in_the_same_turn_where_its_limits_differ_by_less_than_the_handsh
     game.play(2_000);
     game.session_mut(1).pause(true).unwrap();
     assert!(game.play(100_000));
-    for node in [0, 1] {
-        assert_eq!(game.session(node).phase(), SessionPhase::Finished);
-    }
     assert_agreed(&mut game, "limits that differ by less than a millisecond");
 }
 
@@ -169,9 +164,7 @@ fn a_pause_of_a_host_player_whom_a_mesh_drops_ends_with_the_drop() {
     game.play_cut_off(&[0], 12_000);
     assert!(!is_paused(&game, &[1, 2], "after"));
     game.play_cut_off(&[0], 100_000);
-    assert_eq!(game.phases()[1..], [SessionPhase::Finished; 2]);
-    let (one, two) = (game.toy(1), game.toy(2));
-    assert_eq!((one.history, one.frames, &one.log), (two.history, two.frames, &two.log));
+    assert_agreed_by(&mut game, [1, 2], "without the host player");
 }
 
 /// Whoever gets the state in such a pause ends it in the same turn as the others.
@@ -225,10 +218,8 @@ fn a_pause_of_a_host_player_ends_with_it_in_a_resumed_match_too() {
             saving::play(&mut second, &mut course);
             let whole = game.toy(1);
             assert_eq!(whole.frames, 4 * (200 - (resigns_in - 20)), "{what}");
-            for toy in [second.toy(0), second.toy(1), second.toy(2)] {
-                let course = (&toy.log, toy.frames, toy.history);
-                assert_eq!(course, (&whole.log, whole.frames, whole.history), "{what}");
-            }
+            assert_agreed_by(&mut second, 0..3, &what);
+            assert_eq!(second.toy(0).course(), whole.course(), "{what}");
         }
     }
 }

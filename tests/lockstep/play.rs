@@ -4,8 +4,8 @@ use std::borrow::BorrowMut;
 
 use crate::toy::{Order, Toy, bot};
 use testudo_lockstep::{
-    AnySession, Driver, Duration, Event, Instant, PeerId, Session, SessionPhase, Simulation, SubmitError,
-    Turn, VirtualMatch,
+    AnySession, Driver, Duration, Event, Identity, Instant, PeerId, Session, SessionPhase, Simulation,
+    SubmitError, Turn, VirtualMatch,
 };
 
 /// The bots' seed.
@@ -67,6 +67,46 @@ pub(crate) fn events_of<S: Simulation>(driver: &mut Driver<S>) -> Vec<Event> {
 pub(crate) fn accuses(event: &Event) -> bool {
     let is_proof = matches!(event, Event::Contradiction(_) | Event::Outlier(_) | Event::WrongState { .. });
     is_proof || matches!(event, Event::ShownAnother { .. } | Event::Desync(_))
+}
+
+/// All peers have finished, as in [`assert_agreed_by`].
+pub(crate) fn assert_agreed(game: &mut VirtualMatch<Toy>, what: &str) {
+    let nodes = 0..game.drivers().len();
+    assert_agreed_by(game, nodes, what);
+}
+
+/// These peers have finished with the same state, and were told of no difference. Those that got no state from others have run the same orders in the same
+/// frames, and were told the same of the players.
+pub(crate) fn assert_agreed_by(
+    game: &mut VirtualMatch<Toy>,
+    nodes: impl IntoIterator<Item = usize>,
+    what: &str,
+) {
+    let (phases, mut simulate) = (game.phases(), Vec::new());
+    for node in nodes {
+        assert_eq!(phases[node], SessionPhase::Finished, "{what}: {node} of {phases:?}");
+        let told = game.events(node);
+        assert!(!told.iter().any(|event| matches!(event, Event::Desync(_))), "{what}: {node} {told:?}");
+        simulate.extend((game.session(node).identity() != Identity::Relay).then_some(node));
+    }
+    let drivers = || simulate.iter().map(|node| &game.drivers()[*node]);
+    let toys = || drivers().map(Driver::simulation);
+    let frames: Vec<_> = drivers().map(Driver::frame).collect();
+    let states: Vec<_> = toys().map(|toy| (toy.history, toy.values, toy.frames)).collect();
+    let courses: Vec<_> = toys().filter(|toy| toy.loaded.is_empty()).map(Toy::course).collect();
+    assert!(frames.iter().all(|frame| *frame == frames[0]), "{what}: {frames:?}");
+    assert!(states.iter().all(|state| *state == states[0]), "{what}: {states:?}");
+    assert!(courses.iter().all(|course| *course == courses[0]), "{what}: {courses:?}");
+}
+
+/// Everybody plays on to the end, nobody was dropped and nobody accused.
+pub(crate) fn assert_unharmed(game: &mut VirtualMatch<Toy>, what: &str) {
+    assert!(game.play(600_000), "{what}: {:?}", game.phases());
+    for node in 0..game.drivers().len() {
+        assert_eq!(game.events(node).into_iter().find(accuses), None, "{what}: {node}");
+        assert_eq!(game.session(node).stats().drops, 0, "{what}: {node}");
+    }
+    assert_agreed(game, what);
 }
 
 /// What tests ask of a match and do with it. A peer's place among the drivers is its node.

@@ -1,7 +1,7 @@
 //! Prediction: it never touches the truth, and it comes true as far as anybody can know.
 
 use crate::foreseen::Foreseen;
-use crate::play::{Play as _, give_order};
+use crate::play::{Play as _, assert_agreed, give_order};
 use crate::toy::{Order, Toy, bot, game_match, give, latency, terrible, toy_match, toy_match_from};
 use testudo_lockstep::predict::{Predict, Predictor};
 use testudo_lockstep::replay::{Ending, Recorded, Replay, ReplayHeader};
@@ -354,7 +354,7 @@ enum Trouble {
 /// Players who leave, bots that take over, players who come back, and one who comes into the running match and predicts at once.
 #[test]
 fn leaving_bots_and_returns_are_followed() {
-    use crate::joining::{assert_agreed, come_back, config, start};
+    use crate::joining::{come_back, config, start};
     for trouble in [Trouble::Dropped, Trouble::Surrenders, Trouble::HandsOver, Trouble::ComesBack] {
         for seed in 0..3 {
             let config = config(3, Topology::Host).turns(260);

@@ -1,9 +1,9 @@
 //! Relays that know nothing of the game, and what such a relay lets through.
 
-use crate::play::{Play as _, give_order};
+use crate::play::{Play as _, assert_agreed, give_order};
 use std::collections::VecDeque;
 
-use crate::joining::{assert_agreed, come_back, config as joining_config, restart, secret, start};
+use crate::joining::{come_back, config as joining_config, restart, secret, start};
 use crate::toy::{Order, Toy, latency, toy_match};
 use testudo_lockstep::AnyAction;
 use testudo_lockstep::simnet::LinkConfig;

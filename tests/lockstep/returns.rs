@@ -1,7 +1,7 @@
 //! What goes on around the moment in which a player comes back: results, votes, and those for whom nobody waits.
 
-use crate::joining::{assert_agreed, come_back, config, start};
-use crate::play::Play as _;
+use crate::joining::{come_back, config, start};
+use crate::play::{Play as _, assert_agreed};
 use crate::saving::{resumed_by_the_host_alone, saved_by};
 use crate::toy::{Order, Toy, latency};
 

@@ -1,6 +1,6 @@
 //! A match is saved at a turn on which all peers agree, and resumes from there as if it had never stopped.
 
-use crate::play::{Play as _, events_of, give_order, introduce};
+use crate::play::{Play as _, assert_agreed, events_of, give_order, introduce};
 use std::collections::BTreeMap;
 
 use crate::joining;
@@ -84,13 +84,9 @@ fn a_resumed_match_takes_the_course_of_the_one_that_went_on() {
             let resumed = resumed.resume(saved);
             let mut second = toy_match_from(&resumed, &state, watchers, seed + 100, terrible());
             play(&mut second, |turn, _, _| assert!(turn >= 42, "{what}: {turn}"));
-            let whole = game.toy(0);
-            assert!(state.log.len() < whole.log.len());
-            for driver in second.drivers().iter().filter(|d| d.session().identity() != Identity::Relay) {
-                assert_eq!(driver.session().phase(), SessionPhase::Finished, "{what}");
-                let toy = driver.simulation();
-                assert_eq!((&toy.log, toy.history, toy.frames), (&whole.log, whole.history, whole.frames));
-            }
+            assert!(state.log.len() < game.toy(0).log.len());
+            assert_agreed(&mut second, &what);
+            assert_eq!(second.toy(0).course(), game.toy(0).course(), "{what}");
         }
     }
 }
@@ -134,11 +130,8 @@ fn who_was_gone_stays_gone_and_who_leaves_meanwhile_is_in_the_save() {
         play(&mut second, |_, _, _| {});
         let whole = game.toy(1);
         assert_eq!(whole.gone.len(), 2);
-        for driver in second.drivers() {
-            assert_eq!(driver.session().phase(), SessionPhase::Finished, "{topology:?}");
-            let toy = driver.simulation();
-            assert_eq!((&toy.log, &toy.gone, toy.history), (&whole.log, &whole.gone, whole.history));
-        }
+        assert_agreed(&mut second, &format!("{topology:?}"));
+        assert_eq!(second.toy(0).course(), whole.course(), "{topology:?}");
     }
 }
 
@@ -161,8 +154,8 @@ fn pause_and_speed_are_saved() {
     assert!(second.session(0).is_paused());
     assert_eq!(second.session(0).plan().pace_millihertz, 40_000);
     play(&mut second, |_, _, _| {});
-    let (whole, toy) = (game.toy(0), second.toy(1));
-    assert_eq!((&toy.log, toy.frames, toy.history), (&whole.log, whole.frames, whole.history));
+    let whole = game.toy(0);
+    assert_eq!(second.toy(1).course(), whole.course());
     assert_eq!(whole.frames, 4 * (120 - 11));
 }
 
@@ -199,12 +192,8 @@ fn pauses_budgets_and_wishes_go_on_after_a_save() {
         let mut second = toy_match_from(&config.resume(saved), &state, 0, seed, latency(20));
         in_pause += u32::from(second.session(0).is_paused());
         play(&mut second, &mut ask);
-        for driver in second.drivers() {
-            let (whole, toy) = (game.toy(0), driver.simulation());
-            let (course, whole) =
-                ((&toy.log, toy.frames, toy.history), (&whole.log, whole.frames, whole.history));
-            assert_eq!(course, whole, "{seed} {controls:?}");
-        }
+        assert_agreed(&mut second, &format!("{seed} {controls:?}"));
+        assert_eq!(second.toy(0).course(), game.toy(0).course(), "{seed} {controls:?}");
     }
     assert!(in_pause > 1 && refused > 9, "{in_pause} saves in pauses, {refused} wishes refused");
 }
@@ -519,13 +508,9 @@ fn who_comes_to_a_resumed_match_without_the_save_gets_it_in_the_lobby() {
         play(&mut second, |turn, identity, _| {
             assert!(turn >= 42 && (turn > 42 || identity != Identity::Relay), "{identity:?} in {turn}");
         });
-        let whole = game.toy(0);
-        for (node, driver) in second.drivers().iter().enumerate() {
-            assert_eq!(driver.session().phase(), SessionPhase::Finished, "seed {seed}: {node}");
-            let toy = driver.simulation();
-            assert_eq!((toy.history, toy.frames), (whole.history, whole.frames), "seed {seed}: {node}");
-            assert!(node == 0 || !toy.loaded.is_empty(), "seed {seed}: {node}");
-        }
+        assert_agreed(&mut second, &format!("seed {seed}"));
+        assert_eq!(second.toy(0).course(), game.toy(0).course(), "seed {seed}");
+        assert!((1..4).all(|node| !second.toy(node).loaded.is_empty()), "seed {seed}");
     }
 }
 

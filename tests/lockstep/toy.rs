@@ -55,6 +55,9 @@ impl<const BITS: u32> Action for Keys<BITS> {
     }
 }
 
+/// What a copy has run, and what it was told of the players.
+type Course<'a> = (&'a [(u32, u8, Order)], u64, u32, [&'a [(u8, u32)]; 4], &'a [(u32, u8)]);
+
 /// State: a value per player, a hash of history, and (not hashed) the full log of actions.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Toy {
@@ -94,6 +97,11 @@ impl Toy {
     pub(crate) fn checksum(&self) -> u64 {
         let start = mix(self.history, u64::from(self.frames));
         self.values.iter().fold(start, |sum, &value| mix(sum, value as u64))
+    }
+
+    pub(crate) fn course(&self) -> Course<'_> {
+        let players = [&self.gone, &self.surrendered, &self.bots, &self.returned];
+        (&self.log, self.history, self.frames, players.map(Vec::as_slice), &self.played)
     }
 }
 

@@ -1,6 +1,6 @@
 //! A member that sends its own entries ahead. Behind a relay, 511 of them ended the match of everybody else.
 
-use crate::play::Play as _;
+use crate::play::{Play as _, assert_unharmed};
 use std::cell::Cell;
 
 use super::{FORMAT, bare, entries_of, slow};
@@ -230,5 +230,5 @@ fn an_entry_that_repeats_a_known_one_is_read() {
         super::deliver(&mut game, 0, LIAR as u32, &entries_of(LIAR as u8, first, entries, rest));
     }
     assert!(game.session(0).stats().entries_invalid >= 4);
-    super::assert_unharmed(&mut game, "repeated");
+    assert_unharmed(&mut game, "repeated");
 }

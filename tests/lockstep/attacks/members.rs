@@ -2,7 +2,7 @@
 
 use super::signed::forge;
 use super::{bare, config, deliver, entries_of, slow};
-use crate::play::Play as _;
+use crate::play::{Play as _, assert_agreed_by, assert_unharmed};
 use crate::toy::toy_match;
 use testudo_lockstep::packet::{Bye, Packet, Segment, TurnsPacket};
 use testudo_lockstep::{
@@ -30,7 +30,7 @@ fn nobody_in_a_mesh_forges_entries_or_the_end_of_another_player() {
                 }
             }
         }
-        super::assert_unharmed(&mut game, &format!("{end:?}"));
+        assert_unharmed(&mut game, &format!("{end:?}"));
     }
 }
 
@@ -54,10 +54,8 @@ fn most_of_a_mesh_can_vote_somebody_out() {
     let gone = game.toy(0).gone.clone();
     assert_eq!(gone.len(), 1, "within a second and a half");
     assert!(game.idle(300_000));
-    for node in [0, 1, 2, 4] {
-        assert_eq!(game.session(node).phase(), SessionPhase::Finished, "{node}");
-        assert_eq!(game.toy(node).gone, gone, "{node}");
-    }
+    assert_agreed_by(&mut game, [0, 1, 2, 4], "the others");
+    assert_eq!(game.toy(0).gone, gone);
     assert!(matches!(game.session(3).phase(), SessionPhase::Failed(_)));
 }
 
@@ -119,10 +117,6 @@ fn who_says_that_everything_is_over_ends_its_own_part_only() {
                 session.end_match();
             }
         });
-        for node in [0, 1, 3] {
-            let session = game.session(node);
-            assert_eq!(session.phase(), SessionPhase::Finished, "{liar} {plays_on}: {node}");
-        }
-        assert_eq!(game.toy(0).history, game.toy(1).history);
+        assert_agreed_by(&mut game, [0, 1, 3], &format!("{liar} {plays_on}"));
     }
 }

@@ -1,11 +1,11 @@
 //! Meshes whose members agree on whom to drop, one of them a liar, or a link broken.
 
 use super::{bare, config, deliver, entries_of, slow};
-use crate::play::Play as _;
+use crate::play::{Play as _, assert_agreed_by, assert_unharmed};
 use crate::toy::{Toy, toy_match};
 use testudo_lockstep::packet::{Packet, TurnsPacket};
 use testudo_lockstep::simnet::LinkConfig;
-use testudo_lockstep::{Duration, Entry, Instant, SessionPhase, Topology, VirtualMatch};
+use testudo_lockstep::{Duration, Entry, Instant, Topology, VirtualMatch};
 use testudo_lockstep::{EndReason, Extra, Payload};
 
 /// The lowest player says that somebody is given up, and ends that stream. The others followed as soon as one packet was late.
@@ -28,7 +28,7 @@ fn the_lowest_player_drops_nobody_who_is_late_for_a_moment() {
         }
     }
     game.net_mut().set_partition(&[]);
-    super::assert_unharmed(&mut game, "a late packet");
+    assert_unharmed(&mut game, "a late packet");
 }
 
 /// Two players do not hear each other, and all goes on through the others. Then somebody crashes: the lowest player gave up the one whom it
@@ -44,10 +44,7 @@ fn a_crash_beside_a_broken_link_ends_the_match_of_few() {
     game.play(5_000);
     game.put_to_sleep(4, Instant::from_millis(2_000_000));
     game.play(300_000);
-    let phases = game.phases();
-    assert!(phases[..3].iter().all(|phase| *phase == SessionPhase::Finished), "{phases:?}");
-    let logs: Vec<_> = game.drivers()[..3].iter().map(|driver| &driver.simulation().log).collect();
-    assert!(logs.iter().all(|log| *log == logs[0]));
+    assert_agreed_by(&mut game, 0..3, "a broken link");
 }
 
 /// A player crashes, and a member goes on talking without entries and without ever agreeing to the drop.
@@ -66,6 +63,5 @@ fn who_never_agrees_ends_its_own_match_only() {
             deliver(&mut game, victim, 3, &Packet::Turns(Box::new(bare(next, 5))));
         }
     }
-    let phases = game.phases();
-    assert!(phases[..3].iter().all(|phase| *phase == SessionPhase::Finished), "{phases:?}");
+    assert_agreed_by(&mut game, 0..3, "one never agrees");
 }

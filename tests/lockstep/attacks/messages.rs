@@ -1,8 +1,8 @@
 //! A member that floods, speaks for others, repeats, leaves gaps or acknowledges nothing in the messages beside the match: nothing grows, and
 //! nobody waits.
 
-use super::{assert_unharmed, config, deliver, slow};
-use crate::play::Play as _;
+use super::{config, deliver, slow};
+use crate::play::{Play as _, assert_unharmed};
 use crate::toy::{Toy, toy_match};
 use testudo_lockstep::packet::{Address, Frame, Messages, Packet};
 use testudo_lockstep::simnet::LinkConfig;

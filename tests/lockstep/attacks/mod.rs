@@ -20,7 +20,7 @@ mod watchers;
 mod weather;
 
 use crate::joining::step;
-use crate::play::{Play as _, introduce};
+use crate::play::{Play as _, assert_unharmed, introduce};
 use crate::toy::{Order, Toy, latency, toy_match};
 use testudo_lockstep::packet::{
     Bye, Echo, Hello, Lobby, Packet, PayloadFormat, Segment, TurnsPacket, Welcome,
@@ -67,17 +67,6 @@ pub(crate) fn play_watched(
             session.handle_packet(now, PeerId(from), &bytes);
         }
         step(game);
-    }
-}
-
-/// Everybody has come to the end with the same orders.
-fn assert_unharmed(game: &mut VirtualMatch<Toy>, what: &str) {
-    assert!(game.play(600_000), "{what}");
-    let log = game.toy(0).log.clone();
-    for (node, driver) in game.drivers().iter().enumerate() {
-        let session = driver.session();
-        assert_eq!((session.phase(), session.stats().drops), (SessionPhase::Finished, 0), "{what}: {node}");
-        assert!(session.identity() == Identity::Relay || driver.simulation().log == log, "{what}: {node}");
     }
 }
 

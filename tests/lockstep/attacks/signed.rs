@@ -2,7 +2,7 @@
 //! with proof, and nobody else is.
 
 use super::{bare, config, deliver, entries_of, hearers, slow};
-use crate::play::{Play as _, accuses};
+use crate::play::{Play as _, accuses, assert_unharmed};
 use crate::toy::{Toy, key_of, latency, terrible, toy_match};
 use testudo_lockstep::packet::{Packet, Segment, Signed, SignedEnd, TurnsPacket};
 
@@ -238,7 +238,7 @@ fn made_up_signatures_cost_little() {
         }
         let checked = game.session(receiver).stats().statements_invalid;
         assert!((1..=32).contains(&checked), "{checked}");
-        super::assert_unharmed(&mut game, &format!("{topology:?}"));
+        assert_unharmed(&mut game, &format!("{topology:?}"));
     }
 }
 
@@ -275,10 +275,7 @@ fn nobody_states_anything_for_somebody_else() {
         // Player 2 signs in the name of player 1.
         state(&mut game, receiver, 1, next, 2);
         assert_eq!(game.session(receiver).stats().statements_invalid, 1);
-        super::assert_unharmed(&mut game, &format!("{topology:?}"));
-        for node in 0..3 {
-            assert_eq!(contradictions(&mut game, node), []);
-        }
+        assert_unharmed(&mut game, &format!("{topology:?}"));
     }
 }
 
@@ -301,10 +298,7 @@ fn nobody_but_the_player_ends_its_stream() {
             }
             game.net_mut().set_partition(&[]);
             assert!(game.session(2).stats().entries_invalid > 0);
-            super::assert_unharmed(&mut game, &format!("{topology:?} {reason:?}"));
-            for node in 0..4 {
-                assert_eq!(contradictions(&mut game, node), [], "{topology:?} {reason:?} {node}");
-            }
+            assert_unharmed(&mut game, &format!("{topology:?} {reason:?}"));
         }
     }
 }
@@ -452,7 +446,7 @@ fn made_up_signatures_of_ends_cost_little() {
         }
         let checked = game.session(receiver).stats().ends_invalid;
         assert!((1..=32).contains(&checked), "{topology:?}: {checked}");
-        super::assert_unharmed(&mut game, &format!("{topology:?}"));
+        assert_unharmed(&mut game, &format!("{topology:?}"));
     }
 }
 

@@ -1,7 +1,7 @@
 //! A member that is slow on purpose: nobody can delay the match without limit, and every match ends.
 
 use super::{bare, config, deliver, entries_of, hearers, slow};
-use crate::play::{Play as _, events_of};
+use crate::play::{Play as _, assert_agreed, assert_agreed_by, events_of};
 use crate::toy::{Toy, latency, toy_match};
 use testudo_lockstep::packet::{Packet, TurnsPacket};
 use testudo_lockstep::simnet::LinkConfig;
@@ -112,10 +112,8 @@ fn a_network_that_is_bad_for_all_drops_nobody() {
             }
             let what = format!("{topology:?} {all_ms} {one_ms}");
             assert!(game.play(1_500_000), "{what}");
-            for driver in game.drivers() {
-                assert_eq!(driver.session().phase(), SessionPhase::Finished, "{what}");
-                assert!(driver.simulation().gone.is_empty(), "{what}: {:?}", driver.simulation().gone);
-            }
+            assert_agreed(&mut game, &what);
+            assert!(game.toy(0).gone.is_empty(), "{what}: {:?}", game.toy(0).gone);
         }
     }
 }
@@ -213,13 +211,9 @@ fn the_middle_of_a_star_can_drop_a_player_at_once() {
         assert!(session.kick(PlayerId(2)));
         assert!(!session.kick(PlayerId(2)), "once");
         assert!(game.play(200_000));
-        let survivors: Vec<usize> = (0..game.drivers().len()).filter(|&node| node != 2).collect();
-        assert!(finished(&game, &survivors), "{topology:?}");
-        let gone = game.toy(0).gone.clone();
-        assert_eq!(gone.len(), 1);
-        for &node in survivors.iter().filter(|&&node| node != middle || topology == Topology::Host) {
-            assert_eq!(game.toy(node).gone, gone, "{topology:?} {node}");
-        }
+        let survivors = (0..game.drivers().len()).filter(|&node| node != 2);
+        assert_agreed_by(&mut game, survivors, &format!("{topology:?}"));
+        assert_eq!(game.toy(0).gone.len(), 1);
     }
 }
 
@@ -286,9 +280,8 @@ fn who_withholds_confirmations_in_the_articles_pace_is_dropped_itself() {
             let rest = TurnsPacket { base: next + 4, ..bare(first, 4) };
             deliver(&mut game, middle, 2, &entries_of(2, next - 3, vec![Entry::default(); 7], rest));
         }
-        let phases = honest.map(|node| game.session(node).phase());
-        assert_eq!(phases, [SessionPhase::Finished; 3], "{topology:?}");
-        let gone = honest.map(|node| game.toy(node).gone.clone());
-        assert!(gone.iter().all(|gone| gone.len() == 1 && gone[0].0 == 2), "{topology:?} {gone:?}");
+        assert_agreed_by(&mut game, honest, &format!("{topology:?}"));
+        let gone = &game.toy(0).gone;
+        assert!(gone.len() == 1 && gone[0].0 == 2, "{topology:?} {gone:?}");
     }
 }

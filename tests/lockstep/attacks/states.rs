@@ -1,8 +1,8 @@
 //! Attacks with states of a running match: wrong ones, damaged ones, too many, too large.
 
 use super::bare;
-use crate::joining::{assert_agreed, come_back, config, restart, secret, start, without};
-use crate::play::Play as _;
+use crate::joining::{come_back, config, restart, secret, start, without};
+use crate::play::{Play as _, assert_agreed, assert_agreed_by};
 use crate::toy::{Toy, latency, middle_of, terrible};
 use testudo_lockstep::packet::{Chunk, Manifest, Packet, PayloadFormat, Transfer, Want};
 use testudo_lockstep::simnet::LinkConfig;
@@ -187,8 +187,7 @@ fn forged_chunks_cost_a_block_and_never_the_match() {
     assert!(game.play(200_000));
     let phase = game.session(2).phase();
     assert!(matches!(phase, SessionPhase::Finished | SessionPhase::Failed(Failure::NoState)), "{phase:?}");
-    assert!((0..2).all(|node| game.session(node).phase() == SessionPhase::Finished));
-    assert_eq!(game.toy(0).history, game.toy(1).history);
+    assert_agreed_by(&mut game, 0..2, "forged chunks");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! A stranger, with its own address or a forged one: it costs nothing, and cannot be used against anybody.
 
-use super::{FORMAT, assert_unharmed, bare, config, entries_of, slow};
-use crate::play::{Play as _, introduce};
+use super::{FORMAT, bare, config, entries_of, slow};
+use crate::play::{Play as _, assert_unharmed, introduce};
 use crate::toy::{Order, toy_match};
 use testudo_lockstep::packet::{Bye, Hello, Packet, TurnsPacket, link_key, session_mark};
 use testudo_lockstep::{

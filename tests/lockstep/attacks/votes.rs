@@ -1,8 +1,8 @@
 //! Players vote out whoever spoils the match, also where nobody who plays is in the middle.
 
 use super::slow;
-use crate::joining::{assert_agreed, config, restart, secret, start};
-use crate::play::Play as _;
+use crate::joining::{config, restart, secret, start};
+use crate::play::{Play as _, assert_agreed};
 use crate::toy::{Toy, middle_of};
 use testudo_lockstep::{
     Event, Failure, Identity, PlayerId, Refusal, SessionPhase, Topology, VirtualMatch, VoteError,

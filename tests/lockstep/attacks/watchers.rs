@@ -2,8 +2,8 @@
 
 use super::signed::{forge, shown};
 use super::{bare, deliver, play_watched, slow};
-use crate::joining::{assert_agreed, come_back, config, restart, secret, start};
-use crate::play::{Play as _, accuses};
+use crate::joining::{come_back, config, restart, secret, start};
+use crate::play::{Play as _, accuses, assert_agreed};
 use crate::toy::{Toy, latency, middle_of};
 use testudo_lockstep::packet::{Packet, Transfer, TurnsPacket};
 use testudo_lockstep::{
