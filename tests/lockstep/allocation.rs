@@ -1,12 +1,11 @@
 //! Steady state does not allocate: counted by the allocator of this test program, for this thread only.
 
+use crate::attacks::{FORMAT, entries_of, sealed};
 use crate::play::{Play as _, give_order};
 use crate::toy::{Order, toy_match};
-use testudo_lockstep::packet::{Packet, PayloadFormat, Segment, TurnsPacket};
+use testudo_lockstep::packet::{Packet, TurnsPacket};
 use testudo_lockstep::simnet::LinkConfig;
-use testudo_lockstep::{
-    BitWriter, Entry, Instant, Payload, PeerId, PlayerId, Session, SessionConfig, TurnStatus,
-};
+use testudo_lockstep::{Entry, Instant, Payload, PeerId, PlayerId, Session, SessionConfig, TurnStatus};
 use testudo_tests::counting::Counting;
 
 #[global_allocator]
@@ -99,17 +98,11 @@ fn memory_is_bounded_while_a_peer_is_away() {
 #[test]
 fn actions_that_are_repeated_are_kept_once() {
     let payload = Payload::new(&core::array::from_fn::<u8, 256, _>(|byte| byte as u8), 2_048);
-    let turns = TurnsPacket {
-        base: 1_024,
-        segments: [Segment { player: PlayerId(1), first: 0, entries: 0..1_024 }].into_iter().collect(),
-        entries: vec![Entry { payload, ..Entry::default() }; 1_024],
-        ..TurnsPacket::default()
-    };
-    let (format, mut bytes) = (PayloadFormat::Variable(2_048), Vec::new());
-    Packet::Turns(Box::new(turns)).encode(1, format, &mut BitWriter::new(), &mut bytes);
+    let entries = vec![Entry { payload, ..Entry::default() }; 1_024];
+    let bytes = sealed(&entries_of(1, 0, entries, TurnsPacket { base: 1_024, ..TurnsPacket::default() }), 1);
     assert!(bytes.len() < 500, "{} bytes", bytes.len());
     let before = Counting::counts();
-    let read = Packet::decode(&bytes, 1, format).unwrap();
+    let read = Packet::decode(&bytes, 1, FORMAT).unwrap();
     let passed_on = read.clone();
     let after = Counting::counts();
     assert_eq!(read, passed_on);

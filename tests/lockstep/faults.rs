@@ -1,14 +1,15 @@
 //! Faults: divergence, hostile and damaged packets, full queues.
 
+use crate::attacks::{FORMAT, deliver};
 use crate::play::{Play as _, events_of};
 use crate::replays::{SIM_VERSION, header};
 use crate::toy::{Order, Toy, game_match, terrible, toy_match};
-use testudo_lockstep::packet::{Packet, PayloadFormat};
+use testudo_lockstep::packet::Packet;
 use testudo_lockstep::replay::{Ending, Recorded, Replay};
 use testudo_lockstep::simnet::LinkConfig;
 use testudo_lockstep::{
-    BitWriter, Driver, Event, Failure, Identity, Instant, PeerId, PlayerId, Session, SessionConfig,
-    SessionPhase, SubmitError, Topology, Turn,
+    Driver, Event, Failure, Identity, Instant, PeerId, PlayerId, Session, SessionConfig, SessionPhase,
+    SubmitError, Topology, Turn,
 };
 
 #[test]
@@ -117,20 +118,17 @@ fn a_player_cannot_act_as_another() {
     game.net_mut().set_partition(&[1]);
     game.idle(3_500);
     // Player 1's own packets, as if player 2 had sent them.
-    let now = game.now();
-    let later = now + testudo_lockstep::Duration::from_millis(500);
+    let later = game.now() + testudo_lockstep::Duration::from_millis(500);
     let mut packet = Vec::new();
     while game.session_mut(1).poll_transmit(later, &mut packet).is_none() {}
-    let host = game.session_mut(0);
+    let host = game.session(0);
     // Player 2 knows its own link's key.
-    let format = PayloadFormat::Variable(2_048);
-    let read = Packet::decode(&packet, host.packet_key(PeerId(1)).unwrap(), format).unwrap();
+    let read = Packet::decode(&packet, host.packet_key(PeerId(1)).unwrap(), FORMAT).unwrap();
     let Packet::Turns(turns) = &read else { panic!("no turns: {read:?}") };
     assert!(turns.segments.iter().any(|segment| segment.player == PlayerId(1)), "{turns:?}");
-    read.encode(host.packet_key(PeerId(2)).unwrap(), format, &mut BitWriter::new(), &mut packet);
     let before = host.stats();
-    host.handle_packet(now, PeerId(2), &packet);
-    let after = host.stats();
+    deliver(&mut game, 0, 2, &read);
+    let after = game.session(0).stats();
     assert!(after.entries_invalid > before.entries_invalid, "{after:?}");
     assert_eq!(after.entries_received, before.entries_received);
     assert_eq!(after.packets_malformed, before.packets_malformed);

@@ -3,16 +3,17 @@
 use crate::play::{Play as _, assert_agreed, events_of, give_order, introduce};
 use std::collections::BTreeMap;
 
+use crate::attacks::sealed;
 use crate::joining;
 use crate::toy::{Keys, Order, Toy, latency, network, peer, terrible, toy_match, toy_match_from};
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg32;
-use testudo_lockstep::packet::{CHUNK_BYTES, Chunk, Manifest, Packet, PayloadFormat, Transfer};
+use testudo_lockstep::packet::{CHUNK_BYTES, Chunk, Manifest, Packet, Transfer};
 use testudo_lockstep::simnet::LinkConfig;
 use testudo_lockstep::{
-    BitWriter, ConfigError, Controls, Driver, Duration, Event, Failure, Identity, Instant, PeerId, PlayerId,
-    Refusal, SavedMatch, SavedMatchError, Session, SessionConfig, SessionPhase, Successor, Topology, Turn,
-    TurnStatus, VirtualMatch,
+    ConfigError, Controls, Driver, Duration, Event, Failure, Identity, Instant, PeerId, PlayerId, Refusal,
+    SavedMatch, SavedMatchError, Session, SessionConfig, SessionPhase, Successor, Topology, Turn, TurnStatus,
+    VirtualMatch,
 };
 use testudo_tests::cases::share;
 
@@ -292,7 +293,6 @@ fn who_brings_a_save_plays_no_other_one() {
         let config = if brings { settings.clone().resume(own.clone()) } else { settings.clone() };
         let mut guest = Session::<Order>::join(config, PlayerId(1), PeerId(0), now).unwrap();
         introduce(&mut host, &mut guest, PeerId(1), now);
-        let mut packet = Vec::new();
         let (key, saved) = (guest.packet_key(PeerId(0)).unwrap(), other.to_bytes());
         let all = [&[0; 2][..], &(saved.len() as u32).to_le_bytes(), &saved, b"another state"].concat();
         let (turn, hash) = (other.turn().0, u64::from_le_bytes(xxhash(&all)));
@@ -302,9 +302,7 @@ fn who_brings_a_save_plays_no_other_one() {
             .zip(all.chunks(CHUNK_BYTES as usize))
             .map(|(index, bytes)| Transfer::Chunk(Chunk { turn, index, sent_ms: 0, bytes: bytes.to_vec() }));
         for transfer in [manifest].into_iter().chain(chunks) {
-            let format = PayloadFormat::Variable(2_048);
-            Packet::Transfer(transfer).encode(key, format, &mut BitWriter::new(), &mut packet);
-            guest.handle_packet(now, PeerId(0), &packet);
+            guest.handle_packet(now, PeerId(0), &sealed(&Packet::Transfer(transfer), key));
         }
         // Whoever brings none takes any.
         assert_eq!(guest.resumed(), Some(if brings { &own } else { &other }), "brings one: {brings}");

@@ -41,13 +41,18 @@ fn slow() -> LinkConfig {
     latency(60)
 }
 
-pub(crate) fn deliver(game: &mut VirtualMatch<Toy>, to: usize, from: u32, packet: &Packet) {
+/// The bytes of a packet whose tag is made with this key.
+pub(crate) fn sealed(packet: &Packet, key: u64) -> Vec<u8> {
     let mut bytes = Vec::new();
+    packet.encode(key, FORMAT, &mut BitWriter::new(), &mut bytes);
+    bytes
+}
+
+pub(crate) fn deliver(game: &mut VirtualMatch<Toy>, to: usize, from: u32, packet: &Packet) {
     // A member knows the key of its own link.
     let key = game.session(to).packet_key(PeerId(from)).unwrap_or(0);
-    packet.encode(key, FORMAT, &mut BitWriter::new(), &mut bytes);
     let now = game.now();
-    game.session_mut(to).handle_packet(now, PeerId(from), &bytes);
+    game.session_mut(to).handle_packet(now, PeerId(from), &sealed(packet, key));
 }
 
 /// Plays to this time; `look` sees every packet that arrives, and when and where, before it is handed over.
@@ -71,12 +76,12 @@ pub(crate) fn play_watched(
 }
 
 /// Acknowledgements of everything that is there, and nothing else.
-fn bare(next: u32, players: u8) -> TurnsPacket {
+pub(crate) fn bare(next: u32, players: u8) -> TurnsPacket {
     TurnsPacket { base: next, acks: (0..players).map(|_| next).collect(), ..TurnsPacket::default() }
 }
 
 /// A packet with entries of one player, the rest of which is this.
-fn entries_of(player: u8, first: u32, entries: Vec<Entry>, rest: TurnsPacket) -> Packet {
+pub(crate) fn entries_of(player: u8, first: u32, entries: Vec<Entry>, rest: TurnsPacket) -> Packet {
     let segment = Segment { player: PlayerId(player), first, entries: 0..entries.len() as u32 };
     Packet::Turns(Box::new(TurnsPacket { segments: [segment].into_iter().collect(), entries, ..rest }))
 }
@@ -230,16 +235,14 @@ fn the_start_does_not_wait_for_a_round_trip_that_somebody_made_up() {
     let config = SessionConfig::new(2).simulated().turns(10);
     let mut host = Session::<Order>::host(config.clone(), now).unwrap();
     let mut guest = Session::<Order>::join(config, PlayerId(1), PeerId(0), now).unwrap();
-    let mut packet = Vec::new();
     introduce(&mut host, &mut guest, PeerId(1), now);
     let key = host.packet_key(PeerId(1)).unwrap();
     // 59 seconds ago, it says.
     let echo = Some(Echo { sent_us: (now.as_micros() - 59_000_000) as u32, held_us: 0 });
-    let lie = Packet::Lobby(Lobby { ready: true, echo, ..Lobby::default() });
-    lie.encode(key, FORMAT, &mut BitWriter::new(), &mut packet);
+    let lie = sealed(&Packet::Lobby(Lobby { ready: true, echo, ..Lobby::default() }), key);
     let begun = now;
     while host.phase() == SessionPhase::Lobby {
-        host.handle_packet(now, PeerId(1), &packet);
+        host.handle_packet(now, PeerId(1), &lie);
         host.handle_timeout(now);
         now += Duration::from_millis(50);
         assert!(now.since(begun) < Duration::from_millis(5_300), "{:?}", host.phase());
@@ -257,9 +260,9 @@ fn the_start_does_not_wait_for_a_round_trip_that_somebody_made_up() {
         cookie: 0,
         place: 0,
     };
-    Packet::Hello(hello).encode(0, FORMAT, &mut BitWriter::new(), &mut packet);
-    (100..400).for_each(|stranger| host.handle_packet(now, PeerId(stranger), &packet));
+    let hello = sealed(&Packet::Hello(hello), 0);
+    (100..400).for_each(|stranger| host.handle_packet(now, PeerId(stranger), &hello));
     let answers =
-        std::iter::from_fn(|| host.poll_transmit(now, &mut packet)).filter(|peer| peer.0 >= 100).count();
+        std::iter::from_fn(|| host.poll_transmit(now, &mut Vec::new())).filter(|peer| peer.0 >= 100).count();
     assert_eq!((answers, host.link_count()), (16, 1));
 }

@@ -1,14 +1,14 @@
 //! Attacks with states of a running match: wrong ones, damaged ones, too many, too large.
 
-use super::bare;
+use super::{FORMAT, bare, sealed};
 use crate::joining::{come_back, config, restart, secret, start, without};
 use crate::play::{Play as _, assert_agreed, assert_agreed_by};
 use crate::toy::{Toy, latency, middle_of, terrible};
-use testudo_lockstep::packet::{Chunk, Manifest, Packet, PayloadFormat, Transfer, Want};
+use testudo_lockstep::packet::{Chunk, Manifest, Packet, Transfer, Want};
 use testudo_lockstep::simnet::LinkConfig;
 use testudo_lockstep::{
-    BitWriter, DecodeError, Duration, Event, Failure, Identity, Instant, PlayerId, Refusal, SessionConfig,
-    SessionPhase, Successor, Topology, VirtualMatch,
+    DecodeError, Duration, Event, Failure, Identity, Instant, PlayerId, Refusal, SessionConfig, SessionPhase,
+    Successor, Topology, VirtualMatch,
 };
 
 #[test]
@@ -244,10 +244,8 @@ fn who_never_acknowledges_gets_a_limited_state_for_a_limited_time() {
 #[test]
 fn a_state_that_is_too_large_is_neither_given_nor_taken() {
     let huge = Manifest { turn: 1, source: PlayerId(0), total: u32::MAX, hash: 0, blocks: vec![0; 256] };
-    let mut bytes = Vec::new();
-    let format = PayloadFormat::Variable(2_048);
-    Packet::Transfer(Transfer::Manifest(huge)).encode(1, format, &mut BitWriter::new(), &mut bytes);
-    let refused = Packet::decode(&bytes, 1, format);
+    let bytes = sealed(&Packet::Transfer(Transfer::Manifest(huge)), 1);
+    let refused = Packet::decode(&bytes, 1, FORMAT);
     assert!(matches!(refused, Err(DecodeError::OutOfRange { .. })), "{refused:?}");
     for (here, there) in [(50_000, 1 << 20), (1 << 20, 50_000)] {
         let config = config(2, Topology::Host).state_bytes_max(here);

@@ -1,12 +1,12 @@
 //! A stranger, with its own address or a forged one: it costs nothing, and cannot be used against anybody.
 
-use super::{FORMAT, bare, config, entries_of, slow};
+use super::{bare, config, entries_of, sealed, slow};
 use crate::play::{Play as _, assert_unharmed, introduce};
 use crate::toy::{Order, toy_match};
 use testudo_lockstep::packet::{Bye, Hello, Packet, TurnsPacket, link_key, session_mark};
 use testudo_lockstep::{
-    BitWriter, Entry, Event, Failure, Identity, Instant, PROTOCOL_VERSION, PeerId, PlayerId, Refusal,
-    Session, SessionConfig, SessionPhase, Topology,
+    Entry, Event, Failure, Identity, Instant, PROTOCOL_VERSION, PeerId, PlayerId, Refusal, Session,
+    SessionConfig, SessionPhase, Topology,
 };
 
 const SESSION: u64 = 77;
@@ -23,12 +23,6 @@ fn hello_of(session: &Session<Order>, nonce: u64, session_id: u64, content_hash:
         cookie: 0,
         place: 0,
     }
-}
-
-fn sealed(packet: &Packet, key: u64) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    packet.encode(key, FORMAT, &mut BitWriter::new(), &mut bytes);
-    bytes
 }
 
 /// With the session id and a false sender address: before, 225 times the bytes went to the victim.

@@ -1,15 +1,16 @@
 //! Members that want more than their share of a relay: of its time, its memory, or other members' places.
 
-use testudo_lockstep::packet::{Bye, Packet, PayloadFormat, Segment, TurnsPacket};
+use testudo_lockstep::packet::{Bye, Packet, TurnsPacket};
 use testudo_lockstep::service::agreement::Agreement;
 use testudo_lockstep::service::greeting::{Answer, Refused};
 use testudo_lockstep::service::places::{Pass, Secret};
 use testudo_lockstep::service::relay::limits::Limits;
-use testudo_lockstep::{BitWriter, Duration, Entry, Payload, PeerId, PlayerId, SessionConfig, SessionPhase};
+use testudo_lockstep::{Duration, Entry, Payload, PeerId, SessionConfig, SessionPhase};
 use testudo_tests::counting::Counting;
 
 use super::world::{World, agreement, come, come_with, limits, open};
 use super::{Match, assert_agreed, gather};
+use crate::attacks::{FORMAT, bare, entries_of, sealed};
 
 /// What is too much is not looked at. A peer that does not stop is disconnected.
 #[test]
@@ -281,16 +282,9 @@ fn send_ahead(world: &mut World, members: &[usize], rounds: u32) {
                 payload: Payload::new(&[number as u8 ^ player; 250], 2_000),
                 ..Entry::default()
             };
-            let packet = Packet::Turns(Box::new(TurnsPacket {
-                base: first + 4,
-                acks: [acked; 4].into_iter().collect(),
-                segments: [Segment { player: PlayerId(player), first, entries: 0..4 }].into_iter().collect(),
-                entries: (first..first + 4).map(entry).collect(),
-                ..TurnsPacket::default()
-            }));
-            let mut bytes = Vec::new();
-            packet.encode(*key, PayloadFormat::Variable(2_048), &mut BitWriter::new(), &mut bytes);
-            world.inject(*connection, &bytes);
+            let rest = TurnsPacket { base: first + 4, ..bare(acked, 4) };
+            let packet = entries_of(player, first, (first..first + 4).map(entry).collect(), rest);
+            world.inject(*connection, &sealed(&packet, *key));
         }
         if round % 4 == 0 {
             world.step();
@@ -320,10 +314,9 @@ fn is_first_lost(world: &mut World, members: &[usize]) -> bool {
     send_ahead(world, members, 1);
     for _ in 0..20 {
         let told = world.last_sent.iter().filter(|(to, _)| *to == connection);
-        is_lost |= told.into_iter().any(|(_, packet)| {
-            let packet = Packet::decode(packet, key, PayloadFormat::Variable(2_048));
-            matches!(packet, Ok(Packet::Bye(Bye::Dropped)))
-        });
+        is_lost |= told
+            .into_iter()
+            .any(|(_, packet)| matches!(Packet::decode(packet, key, FORMAT), Ok(Packet::Bye(Bye::Dropped))));
         world.step();
     }
     is_lost
@@ -368,10 +361,7 @@ fn nobody_pays_for_the_entries_of_matches_that_are_over() {
         all = world.rooms.entries() + 50_000;
         for member in rooms[1..].iter().flatten() {
             let key = world.session(*member).packet_key(PeerId(0)).unwrap();
-            let mut bytes = Vec::new();
-            let format = PayloadFormat::Variable(2_048);
-            Packet::Bye(Bye::Left).encode(key, format, &mut BitWriter::new(), &mut bytes);
-            world.inject(world.clients[*member].connection, &bytes);
+            world.inject(world.clients[*member].connection, &sealed(&Packet::Bye(Bye::Left), key));
         }
         world.step();
         let (lost, held) = (world.rooms.counters().players_lost, world.rooms.entries());

@@ -2,13 +2,13 @@
 
 use testudo_lockstep::packet::{Manifest, Packet, Segment, Transfer, TurnsPacket, Want};
 use testudo_lockstep::{
-    BitWriter, Duration, Entry, Extra, Instant, Payload, PeerId, PlayerId, PlayerKey, Roster, Session, Since,
-    Statement, Turn,
+    Duration, Entry, Extra, Instant, Payload, PeerId, PlayerId, PlayerKey, Roster, Session, Since, Statement,
+    Turn,
 };
 use testudo_tests::scenes::Generator;
 
-use crate::attacks::FORMAT;
 use crate::attacks::forgers::below;
+use crate::attacks::{FORMAT, sealed};
 use crate::toy::Order;
 
 /// The ways to lie. Those with a copy or a state of the game are in [`crate::toy::Toy`].
@@ -79,7 +79,6 @@ pub(super) struct Liar {
     /// The announcement of the state in transfer, and its bytes once they are known.
     promised: Option<Manifest>,
     state: Option<(u32, Vec<u8>)>,
-    writer: BitWriter,
 }
 
 impl Liar {
@@ -107,7 +106,6 @@ impl Liar {
             waiting: Vec::new(),
             promised: None,
             state: None,
-            writer: BitWriter::new(),
         }
     }
 
@@ -127,11 +125,11 @@ impl Liar {
         let changed = match Packet::decode(bytes, key, FORMAT) {
             Ok(Packet::Turns(mut turns)) => {
                 self.change_turns(&mut turns, to, session.roster());
-                vec![self.encoded(&Packet::Turns(turns), key)]
+                vec![sealed(&Packet::Turns(turns), key)]
             }
             Ok(Packet::Transfer(transfer)) if self.tells(Lie::State) => {
                 let transfers = self.change_transfer(session, to, transfer, now);
-                let encode = |transfer| self.encoded(&Packet::Transfer(transfer), key);
+                let encode = |transfer| sealed(&Packet::Transfer(transfer), key);
                 transfers.into_iter().map(encode).collect()
             }
             _ => vec![bytes.to_vec()],
@@ -147,12 +145,6 @@ impl Liar {
     pub(super) fn take_due(&mut self, now: Instant) -> Vec<(PeerId, Vec<u8>)> {
         let due = self.waiting.extract_if(.., |(at, _, _)| *at <= now);
         due.map(|(_, to, packet)| (to, packet)).collect()
-    }
-
-    fn encoded(&mut self, packet: &Packet, key: u64) -> Vec<u8> {
-        let mut bytes = Vec::new();
-        packet.encode(key, FORMAT, &mut self.writer, &mut bytes);
-        bytes
     }
 
     fn change_turns(&mut self, turns: &mut TurnsPacket, to: PeerId, roster: Option<&Roster>) {
@@ -264,7 +256,7 @@ impl Liar {
                     let want =
                         Want { turn, next: 0, received: 0, echo_ms: 0, held_ms: 0, have: Default::default() };
                     let key = session.packet_key(to).unwrap_or(0);
-                    let want = self.encoded(&Packet::Transfer(Transfer::Want(want)), key);
+                    let want = sealed(&Packet::Transfer(Transfer::Want(want)), key);
                     session.handle_packet(now, to, &want);
                     return Vec::new();
                 }

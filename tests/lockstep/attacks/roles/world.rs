@@ -10,8 +10,8 @@ use testudo_lockstep::{
 use testudo_tests::scenes::Generator;
 
 use super::liar::{Liar, Lie};
-use crate::attacks::FORMAT;
 use crate::attacks::forgers::{below, packet};
+use crate::attacks::sealed;
 use crate::joining::secret;
 use crate::toy::{Toy, network, peer};
 
@@ -151,9 +151,7 @@ impl World {
         let Some(key) = session.packet_key(to) else { return };
         let own = session.player().map(|player| player.0);
         let forged = packet(dice, session.next_turn().0, own, session.roster());
-        let mut bytes = Vec::new();
-        forged.encode(key, FORMAT, &mut testudo_lockstep::BitWriter::new(), &mut bytes);
-        self.net.send(self.now, node as u32, to.0, &bytes);
+        self.net.send(self.now, node as u32, to.0, &sealed(&forged, key));
     }
 }
 
