@@ -75,7 +75,7 @@ fn who_has_everything_plays_to_the_end_without_its_relay() {
     }
     assert!(world.until(60, |world| world.rooms.is_empty()));
     world.clients[watcher].is_alive = true;
-    assert_agreed(&world, &game, "alone at the end");
+    assert_agreed(&world, &game.clients(), "alone at the end");
 }
 
 /// It waited for half a minute, and the others for twenty seconds.

@@ -4,7 +4,7 @@ use testudo_lockstep::service::agreement::Agreement;
 use testudo_lockstep::service::relay::limits::Limits;
 use testudo_lockstep::{Duration, SessionConfig};
 
-use super::gather;
+use super::running;
 use super::world::World;
 use crate::toy::Order;
 
@@ -12,9 +12,7 @@ use crate::toy::Order;
 #[test]
 fn a_thousand_packets_at_once_and_a_thousand_too_many_are_tolerated() {
     for (packets, is_closed) in [(2_000, false), (2_001, true)] {
-        let mut world = World::new(Limits::default(), 16);
-        let game = gather(&mut world, 1, 3, 400);
-        assert!(world.until(60, |world| world.copy(game.players[0]).frames > 20));
+        let (mut world, game) = running(16, 3, 400, 20);
         // Nothing of its own comes besides.
         world.kill(game.players[2]);
         assert!(!world.until(2, |_| false));

@@ -35,10 +35,23 @@ fn gather(world: &mut World, address: u8, players: u8, turns: u32) -> Match {
     Match { players, watchers: Vec::new(), secrets: opened.secrets.players, watch: opened.secrets.watchers }
 }
 
-/// Everybody who was there at the end has finished, with the same copy.
-fn assert_agreed(world: &World, game: &Match, what: &str) {
-    let all: Vec<usize> = game.players.iter().chain(&game.watchers).copied().collect();
-    let here: Vec<usize> = all.into_iter().filter(|client| world.clients[*client].is_alive).collect();
+/// A match with the usual limits that has run for more than so many frames.
+fn running(seed: u64, players: u8, turns: u32, frames: u64) -> (World, Match) {
+    let mut world = World::new(Limits::default(), seed);
+    let game = gather(&mut world, 1, players, turns);
+    assert!(world.until(60, |world| world.copy(game.players[0]).frames > frames));
+    (world, game)
+}
+
+impl Match {
+    fn clients(&self) -> Vec<usize> {
+        [&self.players[..], &self.watchers].concat()
+    }
+}
+
+/// Those of these clients who were there at the end have finished, with the same copy.
+fn assert_agreed(world: &World, clients: &[usize], what: &str) {
+    let here: Vec<usize> = clients.iter().copied().filter(|client| world.clients[*client].is_alive).collect();
     for &client in &here {
         assert_eq!(world.session(client).phase(), SessionPhase::Finished, "{what}, client {client}");
         let (copy, first) = (world.copy(client), world.copy(here[0]));
@@ -109,7 +122,7 @@ fn twenty_rooms_with_everything_at_once() {
         }
         assert!(world.until(120, |world| world.rooms.is_empty()), "seed {seed}: {} rooms", world.rooms.len());
         for (room, game) in games.iter().enumerate() {
-            assert_agreed(&world, game, &format!("seed {seed}, room {room}"));
+            assert_agreed(&world, &game.clients(), &format!("seed {seed}, room {room}"));
         }
         let counters = world.rooms.counters();
         assert_eq!(
@@ -125,9 +138,7 @@ fn twenty_rooms_with_everything_at_once() {
 
 #[test]
 fn a_broken_connection_is_replaced_without_a_word_to_the_others() {
-    let mut world = World::new(Limits::default(), 7);
-    let game = gather(&mut world, 1, 2, 100);
-    assert!(world.until(10, |world| world.copy(game.players[0]).frames > 20));
+    let (mut world, game) = running(7, 2, 100, 20);
     // The same session goes on by a new connection, as after a change of the network.
     let former = world.clients[game.players[1]].connection;
     world.lose(game.players[1]);
@@ -135,7 +146,7 @@ fn a_broken_connection_is_replaced_without_a_word_to_the_others() {
     assert!(reply.is_welcome() && reply.former.is_none(), "{reply:?}");
     world.rename(former, connection);
     assert!(world.until(60, |world| world.rooms.is_empty()));
-    assert_agreed(&world, &game, "both");
+    assert_agreed(&world, &game.clients(), "both");
     assert_eq!(world.rooms.counters().players_lost, 0);
 }
 
@@ -162,28 +173,20 @@ fn limits_are_kept_and_told() {
     let (_, opened) = world.open(1, agreement(2, 100));
     world.open(1, agreement(2, 100));
     let greeting = open(agreement(2, 100));
-    assert_eq!(
-        world.greet_from(1, &greeting).1.answer,
-        Answer::Refused(Refused::TooManyRooms),
-        "two from one address"
-    );
+    assert_eq!(world.answer(1, &greeting), Answer::Refused(Refused::TooManyRooms), "two from one address");
     world.open(2, agreement(2, 100));
-    assert_eq!(
-        world.greet_from(3, &greeting).1.answer,
-        Answer::Refused(Refused::TooManyRooms),
-        "three in all"
-    );
+    assert_eq!(world.answer(3, &greeting), Answer::Refused(Refused::TooManyRooms), "three in all");
     world.come(opened.secrets.watchers);
-    assert_eq!(world.greet_from(1, &come(opened.secrets.watchers)).1.answer, Answer::Refused(Refused::Full));
+    assert_eq!(world.answer(1, &come(opened.secrets.watchers)), Answer::Refused(Refused::Full));
     world.come(opened.secrets.referee);
     let mut other = greeting.clone();
     other[0] ^= 1;
-    assert!(matches!(world.greet_from(3, &other).1.answer, Answer::Refused(Refused::Version(_))));
-    assert_eq!(world.greet_from(3, &greeting[..9]).1.answer, Answer::Refused(Refused::Malformed));
+    assert!(matches!(world.answer(3, &other), Answer::Refused(Refused::Version(_))));
+    assert_eq!(world.answer(3, &greeting[..9]), Answer::Refused(Refused::Malformed));
     let mut guess = greeting;
     guess[3] ^= 1;
     assert_eq!(
-        world.greet_from(3, &guess).1.answer,
+        world.answer(3, &guess),
         Answer::Refused(Refused::WrongSecret),
         "rooms are opened with the relay's secret only"
     );
@@ -192,9 +195,7 @@ fn limits_are_kept_and_told() {
 /// Each arrival costs a player the sending of its state, so a code that many have is no way to keep a player busy.
 #[test]
 fn who_comes_again_and_again_is_told_to_come_later() {
-    let mut world = World::new(Limits::default(), 15);
-    let game = gather(&mut world, 1, 2, 4_000);
-    assert!(world.until(60, |world| world.copy(game.players[0]).frames > 100));
+    let (mut world, game) = running(15, 2, 4_000, 100);
     let come_and_go = |world: &mut World| {
         let (connection, reply) = world.greet_from(7, &come(game.watch));
         world.rooms.closed(connection, world.now);
@@ -211,9 +212,7 @@ fn who_comes_again_and_again_is_told_to_come_later() {
 /// There was one limit for all who came to a match, so the holder of any of its codes kept crashed players out.
 #[test]
 fn who_comes_again_and_again_keeps_nobody_else_out() {
-    let mut world = World::new(Limits::default(), 18);
-    let mut game = gather(&mut world, 1, 3, 4_000);
-    assert!(world.until(60, |world| world.copy(game.players[0]).frames > 100));
+    let (mut world, mut game) = running(18, 3, 4_000, 100);
     for code in [game.watch, game.secrets[2]] {
         world.kill(game.players[1]);
         let mut later = 0;
@@ -230,16 +229,14 @@ fn who_comes_again_and_again_keeps_nobody_else_out() {
         let back = game.players[1];
         assert!(world.until(60, |world| world.copy(back).frames > 100), "player 1 plays again");
     }
-    let left: Vec<Answer> = (0..3).map(|_| world.greet_from(1, &come(game.secrets[1])).1.answer).collect();
+    let left: Vec<Answer> = (0..3).map(|_| world.answer(1, &come(game.secrets[1]))).collect();
     assert!(left.iter().all(|answer| matches!(answer, Answer::Come(_))), "{left:?}");
 }
 
 /// One code in two programs: each takes the place from the other, and each time somebody has to send a state.
 #[test]
 fn one_code_in_two_programs_is_told_to_come_later() {
-    let mut world = World::new(Limits::default(), 19);
-    let game = gather(&mut world, 1, 2, 4_000);
-    assert!(world.until(60, |world| world.copy(game.players[0]).frames > 100));
+    let (mut world, game) = running(19, 2, 4_000, 100);
     let mut welcome = 0;
     for _ in 0..60 {
         welcome += u32::from(world.greet_from(7, &come(game.secrets[1])).1.is_welcome());
@@ -308,19 +305,16 @@ fn those_who_watch_leave_the_referee_its_place() {
     let second = world.come(opened.secrets.players[1]);
     let mut watchers: Vec<usize> = (0..16).map(|_| world.come(opened.secrets.watchers)).collect();
     assert!(world.until(20, |world| watchers.iter().all(|client| world.copy(*client).frames > 20)));
-    assert_eq!(world.greet_from(1, &come(opened.secrets.watchers)).1.answer, Answer::Refused(Refused::Full));
+    assert_eq!(world.answer(1, &come(opened.secrets.watchers)), Answer::Refused(Refused::Full));
     watchers.push(world.come(opened.secrets.referee));
     assert!(world.until(120, |world| world.rooms.is_empty()));
-    let (players, secrets) = (vec![first, second], Vec::new());
-    assert_agreed(&world, &Match { players, watchers, secrets, watch: [0; 16] }, "with a referee");
+    assert_agreed(&world, &[&[first, second][..], &watchers].concat(), "with a referee");
 }
 
 /// It took the place and could not play; then both were out.
 #[test]
 fn a_code_in_a_program_with_another_key_does_not_displace_whoever_plays() {
-    let mut world = World::new(Limits::default(), 18);
-    let game = gather(&mut world, 1, 3, 200);
-    assert!(world.until(60, |world| world.copy(game.players[0]).frames > 20));
+    let (mut world, game) = running(18, 3, 200, 20);
     for token in 1..100 {
         let pass = Pass { secret: game.secrets[2], token: [token; 16] };
         let reply = world.greet_from(2, &come_with(pass)).1;
@@ -329,7 +323,7 @@ fn a_code_in_a_program_with_another_key_does_not_displace_whoever_plays() {
     }
     assert!(world.until(120, |world| world.rooms.is_empty()));
     assert!(game.players.iter().all(|player| world.session(*player).stats().drops == 0));
-    assert_agreed(&world, &game, "nobody was displaced");
+    assert_agreed(&world, &game.clients(), "nobody was displaced");
 }
 
 #[test]
@@ -342,7 +336,7 @@ fn rooms_in_which_nobody_is_end() {
     assert!(!world.until(usual.idle.as_millis() / 1_000 - 2, |world| world.rooms.is_empty()), "too soon");
     assert!(world.until(5, |world| world.rooms.is_empty()));
     assert_eq!(
-        world.greet_from(1, &come(opened.secrets.players[1])).1.answer,
+        world.answer(1, &come(opened.secrets.players[1])),
         Answer::Refused(Refused::Over),
         "a guest that comes too late is told"
     );
@@ -364,14 +358,14 @@ fn a_relay_that_is_told_to_stop_lets_matches_finish() {
     assert!(!world.rooms.is_full());
     world.rooms.stop(world.now);
     assert!(world.rooms.is_full());
-    assert_eq!(world.greet_from(3, &open(agreement(2, 9))).1.answer, Answer::Refused(Refused::GoingAway));
+    assert_eq!(world.answer(3, &open(agreement(2, 9))), Answer::Refused(Refused::GoingAway));
     assert!(world.until(5, |world| world.rooms.len() == 1), "the lobby ends at once");
     assert!(matches!(world.session(waiting).phase(), SessionPhase::Failed(Failure::NeverBegan(_))));
     // Whoever has not heard of it and asks again was told that the match was over.
-    let again = world.greet_from(2, &come(opened.secrets.players[0])).1.answer;
+    let again = world.answer(2, &come(opened.secrets.players[0]));
     assert_eq!(again, Answer::Refused(Refused::GoingAway));
     assert!(world.until(60, |world| world.rooms.is_empty()));
-    assert_agreed(&world, &game, "the match that ran");
+    assert_agreed(&world, &game.clients(), "the match that ran");
 }
 
 #[test]
@@ -384,7 +378,7 @@ fn a_relay_does_not_wait_for_ever() {
     let is_over = |world: &World| game.players.iter().all(|client| world.session(*client).is_over());
     assert!(world.until(3, is_over), "everybody is told");
     assert_eq!(world.rooms.len(), 1, "the room lingers for those who have not heard");
-    assert_eq!(world.greet_from(1, &come(game.secrets[0])).1.answer, Answer::Refused(Refused::GoingAway));
+    assert_eq!(world.answer(1, &come(game.secrets[0])), Answer::Refused(Refused::GoingAway));
     assert!(world.until(6, |world| world.rooms.is_empty()));
     for client in game.players {
         assert!(matches!(world.session(client).phase(), SessionPhase::Failed(Failure::PeerLeft(_))));
@@ -402,7 +396,7 @@ fn a_match_that_is_too_old_is_ended_for_all() {
     for client in &game.players {
         assert!(matches!(world.session(*client).phase(), SessionPhase::Failed(Failure::PeerLeft(_))));
     }
-    assert_eq!(world.greet_from(1, &come(game.secrets[0])).1.answer, Answer::Refused(Refused::GoingAway));
+    assert_eq!(world.answer(1, &come(game.secrets[0])), Answer::Refused(Refused::GoingAway));
     assert!(world.until(6, |world| world.rooms.is_empty()));
 }
 
@@ -413,7 +407,7 @@ fn a_relay_that_renews_its_certificate_is_full() {
     for is_renewing in [true, false] {
         world.rooms.set_renewing(is_renewing);
         assert_eq!(world.rooms.is_full(), is_renewing);
-        let answer = world.greet_from(3, &open(agreement(2, 9))).1.answer;
+        let answer = world.answer(3, &open(agreement(2, 9)));
         assert_eq!(matches!(answer, Answer::Refused(Refused::GoingAway)), is_renewing);
     }
 }

@@ -130,6 +130,11 @@ impl World {
         (connection, reply)
     }
 
+    /// What is answered to a new connection from this address that greets.
+    pub(super) fn answer(&mut self, address: u8, greeting: &[u8]) -> Answer {
+        self.greet_from(address, greeting).1.answer
+    }
+
     /// Somebody opens a room and plays in it. Returns the client's number and what it was told.
     pub(super) fn open(&mut self, address: u8, agreement: Agreement) -> (usize, Opened) {
         let (connection, reply) = self.greet_from(address, &open(agreement));
