@@ -1,22 +1,15 @@
 //! Units that go to goals of their own need no flow field.
 
-use testudo_movement::{Crowd, CrowdDef, GIVE_UP_MS, GroundDef, Order};
-use testudo_physics::{BodyDef, BodyId, Fx, Pcg32, Shape, Vec2, World, WorldDef};
+use testudo_movement::GIVE_UP_MS;
+use testudo_physics::{BodyId, Fx, Pcg32, Vec2, World};
 use testudo_tests::cases::cases;
 
-use crate::crowds::{RATE, Scene};
-use crate::maps::{HALF, KINDS, draw, square};
+use crate::maps::{HALF, KINDS, draw};
+use crate::scene::{RATE, Scene, house, open_world, usual};
 
 /// A crowd on a drawn map that may use so many fields, and no unit yet.
 fn scene(world: World, half: i32, fields: u32) -> Scene {
-    let mut scene = Scene::new(world, half);
-    scene.crowd = Crowd::new(&CrowdDef::new(GroundDef::new(square(half))).fields_max(fields)).unwrap();
-    scene.crowd.survey(&scene.world);
-    scene
-}
-
-fn house(world: &mut World, at: Vec2, half: [Fx; 2]) -> BodyId {
-    world.create_body(&BodyDef::static_body(Shape::rect(half[0], half[1])).position(at)).unwrap()
+    Scene::of(world, usual(half).fields_max(fields))
 }
 
 /// Sixty units with goals of their own on each of twenty maps, or on a quarter of them: how many were sent, have arrived, or were told that there is no path.
@@ -58,9 +51,9 @@ fn sixty_units_with_goals_of_their_own_arrive_with_few_fields() {
 /// The search is bounded in each frame, and all get their turn.
 #[test]
 fn five_hundred_paths_at_once_are_found_one_after_the_other() {
-    let mut world = World::new(WorldDef::new()).unwrap();
+    let mut world = open_world();
     for x in -20..20 {
-        house(&mut world, Vec2::new(Fx::from_num(x * 6), Fx::from_num((x & 1) * 3)), [Fx::ONE * 2, Fx::ONE]);
+        house(&mut world, Vec2::new(Fx::from_num(x * 6), Fx::from_num((x & 1) * 3)), Vec2::from_ints(2, 1));
     }
     let mut scene = scene(world, 128, 1);
     let start = |n: i32| Vec2::from_ints(n % 100 * 2 - 100, 90 + n / 100 * 2);
@@ -71,7 +64,7 @@ fn five_hundred_paths_at_once_are_found_one_after_the_other() {
     let mut waiting = Vec::new();
     while waiting.last() != Some(&0) {
         scene.step();
-        waiting.push(units.iter().filter(|&&unit| scene.crowd.is_waiting(unit) == Some(true)).count());
+        waiting.push(scene.waiting(&units));
         assert!(waiting.len() < 100, "still waiting: {waiting:?}");
     }
     assert!(waiting[0] > 250, "one frame is enough: {waiting:?}");
@@ -81,40 +74,35 @@ fn five_hundred_paths_at_once_are_found_one_after_the_other() {
 /// They are sent one by one, each to the goal itself, like units that come to another's aid. Each looked for a path of its own, one after the other.
 #[test]
 fn two_hundred_units_with_one_goal_share_a_field() {
-    let mut world = World::new(WorldDef::new()).unwrap();
-    house(&mut world, Vec2::ZERO, [Fx::ONE, Fx::ONE * 40]);
+    let mut world = open_world();
+    house(&mut world, Vec2::ZERO, Vec2::from_ints(1, 40));
     let mut scene = scene(world, 64, 8);
     let units: Vec<BodyId> =
         (0..200).map(|n| scene.add(Vec2::from_ints(-10 - n % 20 * 2, n / 20 * 2 - 10))).collect();
     let goal = Vec2::from_ints(30, 0);
     units.iter().for_each(|&unit| scene.crowd.send(unit, goal, goal).unwrap());
     (0..12).for_each(|_| scene.step());
-    let waiting = units.iter().filter(|&&unit| scene.crowd.is_waiting(unit) == Some(true)).count();
-    assert_eq!(waiting, 0);
+    assert_eq!(scene.waiting(&units), 0);
 }
 
 /// A new building is no reason to stand while others look for their ways.
 #[test]
 fn who_goes_alone_goes_on_while_the_ground_changes() {
-    let mut world = World::new(WorldDef::new()).unwrap();
-    house(&mut world, Vec2::ZERO, [Fx::ONE, Fx::ONE * 40]);
+    let mut world = open_world();
+    house(&mut world, Vec2::ZERO, Vec2::from_ints(1, 40));
     let mut scene = scene(world, 64, 1);
     let units: Vec<BodyId> =
         (0..100).map(|n| scene.add(Vec2::from_ints(-10 - n % 10 * 2, n / 10 * 2 - 10))).collect();
     for (n, &unit) in (0..).zip(&units) {
         scene.go(&[unit], Vec2::from_ints(10 + n % 10 * 2, n / 10 * 2 - 10));
     }
-    let waiting =
-        |scene: &Scene| units.iter().filter(|&&unit| scene.crowd.is_waiting(unit) == Some(true)).count();
     (0..6 * RATE).for_each(|_| scene.step());
-    let before = waiting(&scene);
+    let before = scene.waiting(&units);
     assert!(before < 50, "{before} have no path yet");
-    let house = house(&mut scene.world, Vec2::from_ints(50, 50), [Fx::ONE; 2]);
-    let around = scene.world.body(house).unwrap().aabb();
-    scene.crowd.survey_area(&scene.world, around);
+    scene.build(Vec2::from_ints(50, 50), Vec2::from_ints(1, 1));
     for frame in 0..RATE {
         scene.step();
-        let now = waiting(&scene);
+        let now = scene.waiting(&units);
         assert!(now <= before + 2, "{now} of 100 wait in frame {frame}, {before} before");
     }
 }
@@ -122,9 +110,9 @@ fn who_goes_alone_goes_on_while_the_ground_changes() {
 /// Two units go to one goal behind a wall, while another group uses the only field. They waited for ever.
 #[test]
 fn who_gets_no_field_finds_a_path_without() {
-    let mut world = World::new(WorldDef::new()).unwrap();
-    house(&mut world, Vec2::ZERO, [Fx::ONE, Fx::ONE * 20]);
-    house(&mut world, Vec2::from_ints(-40, 0), [Fx::ONE, Fx::ONE * 20]);
+    let mut world = open_world();
+    house(&mut world, Vec2::ZERO, Vec2::from_ints(1, 20));
+    house(&mut world, Vec2::from_ints(-40, 0), Vec2::from_ints(1, 20));
     let (arrived, gave_up) = beside_others(world, 64, Vec2::from_ints(-5, 0), Vec2::from_ints(30, 0));
     assert_eq!((arrived, gave_up), (2, 0));
 }
@@ -132,12 +120,12 @@ fn who_gets_no_field_finds_a_path_without() {
 /// The path is longer than a search may be: a hall of walls with a door at each end in turn. The units waited for ever.
 #[test]
 fn who_gets_no_field_and_has_a_long_way_gives_up() {
-    let mut world = World::new(WorldDef::new()).unwrap();
+    let mut world = open_world();
     for n in 0..20 {
         let aside = if n % 2 == 0 { 2 } else { -2 };
-        house(&mut world, Vec2::from_ints(n * 6 - 30, aside), [Fx::ONE, Fx::ONE * 126]);
+        house(&mut world, Vec2::from_ints(n * 6 - 30, aside), Vec2::from_ints(1, 126));
     }
-    house(&mut world, Vec2::from_ints(-80, 0), [Fx::ONE, Fx::ONE * 20]);
+    house(&mut world, Vec2::from_ints(-80, 0), Vec2::from_ints(1, 20));
     let (arrived, gave_up) = beside_others(world, 128, Vec2::from_ints(-33, 0), Vec2::from_ints(110, 0));
     assert_eq!((arrived, gave_up), (0, 2));
 }
@@ -153,7 +141,7 @@ fn beside_others(world: World, half: i32, from: Vec2, goal: Vec2) -> (usize, usi
     let wall = if half == 64 { -30 } else { -70 };
     for frame in 0..(GIVE_UP_MS / 1_000 + 25) * RATE {
         if frame.is_multiple_of(RATE / 2) {
-            scene.crowd.order(&scene.world, &others, &Order::go(Vec2::from_ints(wall, 0))).unwrap();
+            scene.go(&others, Vec2::from_ints(wall, 0));
         }
         if frame == 1 {
             for (unit, y) in pair.into_iter().zip([3, 6]) {

@@ -1,18 +1,8 @@
 //! On large ground paths are planned for those who ask, a bounded number in each frame.
 
-use testudo_movement::{Crowd, CrowdDef, GroundDef, Order};
-use testudo_physics::{BodyId, Vec2, World, WorldDef};
+use testudo_physics::{BodyId, Vec2};
 
-use crate::crowds::{RATE, Scene};
-use crate::maps::square;
-
-/// Ground of 10 x 10 tiles, all of whose fields are corridors.
-fn wide() -> Scene {
-    let mut scene = Scene::new(World::new(WorldDef::new()).unwrap(), 160);
-    scene.crowd = Crowd::new(&CrowdDef::new(GroundDef::new(square(160))).whole_up_to(0)).unwrap();
-    scene.crowd.survey(&scene.world);
-    scene
-}
+use crate::scene::{RATE, Scene, open_world, usual};
 
 /// Forty units in two tiles; the first one is alone in its.
 fn forty(scene: &mut Scene, y: i32) -> Vec<BodyId> {
@@ -23,16 +13,16 @@ fn forty(scene: &mut Scene, y: i32) -> Vec<BodyId> {
 /// An order in every second frame, in which the others think, too. All asks were the first group's, for ever.
 #[test]
 fn a_group_with_a_new_goal_in_every_turn_does_not_keep_others_from_their_paths() {
-    let mut scene = wide();
+    // Ground of 10 x 10 tiles, all of whose fields are corridors.
+    let mut scene = Scene::of(open_world(), usual(160).whole_up_to(0));
     let restless = forty(&mut scene, -150);
     let others = forty(&mut scene, 100);
     for turn in 0..5 * RATE as i32 {
-        scene.crowd.order(&scene.world, &restless, &Order::go(Vec2::from_ints(150, turn - 50))).unwrap();
+        scene.go(&restless, Vec2::from_ints(150, turn - 50));
         if turn == 0 {
             scene.go(&others, Vec2::from_ints(150, 0));
         }
         (0..2).for_each(|_| scene.step());
     }
-    let waits = others.iter().filter(|&&unit| scene.crowd.is_waiting(unit) == Some(true)).count();
-    assert_eq!(waits, 0, "of 40 wait for their paths");
+    assert_eq!(scene.waiting(&others), 0, "of 40 wait for their paths");
 }

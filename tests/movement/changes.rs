@@ -1,24 +1,12 @@
 //! The ground changes while units are on their way.
 
-use testudo_movement::{Crowd, CrowdDef, GroundDef, Order};
-use testudo_physics::{Aabb, BodyDef, BodyId, Fx, Shape, Vec2, World, WorldDef};
+use testudo_physics::{Aabb, BodyDef, BodyId, Fx, Shape, Vec2};
 
-use crate::crowds::{RATE, Scene};
-use crate::maps::square;
-
-/// Builds a house and tells the crowd.
-fn build(scene: &mut Scene, at: Vec2, half: Vec2) -> BodyId {
-    let house = BodyDef::static_body(Shape::rect(half.x, half.y)).position(at);
-    let house = scene.world.create_body(&house).unwrap();
-    scene.crowd.survey_area(&scene.world, scene.world.body(house).unwrap().aabb());
-    house
-}
+use crate::scene::{RATE, Scene, house, open_world, usual};
 
 /// Units in five columns that march 40 units far.
 fn marchers(count: i32, half: i32, fields_max: u32) -> Scene {
-    let mut scene = Scene::new(World::new(WorldDef::new()).unwrap(), half);
-    scene.crowd = Crowd::new(&CrowdDef::new(GroundDef::new(square(half))).fields_max(fields_max)).unwrap();
-    scene.crowd.survey(&scene.world);
+    let mut scene = Scene::of(open_world(), usual(half).fields_max(fields_max));
     for i in 0..count {
         scene.add(Vec2::from_ints(-20 - 2 * (i % 5), 2 * (i / 5)));
     }
@@ -34,7 +22,7 @@ fn a_house_on_the_goal_of_marching_units_does_not_end_their_orders() {
         let mut scene = marchers(count, 32, fields_max);
         let goal = Vec2::from_ints(20, 0);
         (0..2 * RATE).for_each(|_| scene.step());
-        build(&mut scene, goal, Vec2::from_ints(1, 1));
+        scene.build(goal, Vec2::from_ints(1, 1));
         (0..40 * RATE).for_each(|_| scene.step());
         let told = (scene.arrived.len(), scene.unreachable.len(), scene.gave_up.len());
         assert_eq!(told, (count as usize, 0, 0), "{count} units, {fields_max} fields");
@@ -49,23 +37,20 @@ fn a_house_on_the_goal_of_marching_units_does_not_end_their_orders() {
 fn a_goal_without_open_ground_around_it_is_told_to_be_unreachable() {
     let mut scene = marchers(20, 80, 64);
     (0..RATE).for_each(|_| scene.step());
-    build(&mut scene, Vec2::from_ints(20, 0), Vec2::from_ints(34, 34));
+    scene.build(Vec2::from_ints(20, 0), Vec2::from_ints(34, 34));
     (0..RATE).for_each(|_| scene.step());
     assert_eq!((scene.arrived.len(), scene.unreachable.len()), (0, 20));
 }
 
 /// A unit before a door in which a body stands that is no obstacle of the ground. Also the halves of the wall.
 fn before_a_plug() -> (Scene, [BodyId; 2]) {
-    let mut world = World::new(WorldDef::new()).unwrap();
-    let wall = |side: i32| {
-        BodyDef::static_body(Shape::rect(Fx::ONE, Fx::from_num(20))).position(Vec2::from_ints(0, side * 21))
-    };
-    let walls = [-1, 1].map(|side| world.create_body(&wall(side)).unwrap());
+    let mut world = open_world();
+    let walls = [-1, 1].map(|side| house(&mut world, Vec2::from_ints(0, side * 21), Vec2::from_ints(1, 20)));
     let mut scene = Scene::new(world, 40);
     let plug = BodyDef::dynamic(Shape::circle(Fx::lit("1.2"))).locked_axes(true, true);
     scene.world.create_body(&plug).unwrap();
     let unit = scene.add(Vec2::from_ints(-10, 0));
-    scene.crowd.order(&scene.world, &[unit], &Order::go(Vec2::from_ints(8, 0))).unwrap();
+    scene.go(&[unit], Vec2::from_ints(8, 0));
     (scene, walls)
 }
 
@@ -97,11 +82,9 @@ fn a_unit_whose_way_becomes_another_one_is_patient_anew() {
     (0..21 * RATE).for_each(|_| scene.step());
     assert!(scene.gave_up.is_empty());
     // The door is closed, and the upper wall ends ten units earlier.
-    let before = scene.world.body(upper).unwrap().aabb();
-    scene.world.remove_body(upper).unwrap();
-    scene.crowd.survey_area(&scene.world, before);
-    build(&mut scene, Vec2::from_ints(0, 15), Vec2::new(Fx::ONE, Fx::from_num(14)));
-    build(&mut scene, Vec2::ZERO, Vec2::from_ints(1, 1));
+    scene.pull_down(upper);
+    scene.build(Vec2::from_ints(0, 15), Vec2::new(Fx::ONE, Fx::from_num(14)));
+    scene.build(Vec2::ZERO, Vec2::from_ints(1, 1));
     (0..40 * RATE).for_each(|_| scene.step());
     assert_eq!((scene.arrived.len(), scene.gave_up.len(), scene.unreachable.len()), (1, 0, 0));
 }
@@ -109,7 +92,7 @@ fn a_unit_whose_way_becomes_another_one_is_patient_anew() {
 /// Some of these panicked.
 #[test]
 fn a_survey_of_an_area_that_is_turned_inside_out_changes_nothing() {
-    let mut world = World::new(WorldDef::new()).unwrap();
+    let mut world = open_world();
     let mut scene = Scene::new(world.clone(), 32);
     world.create_body(&BodyDef::static_body(Shape::circle(Fx::ONE))).unwrap();
     let mut ground = scene.crowd.ground().clone();

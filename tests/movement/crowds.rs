@@ -1,42 +1,12 @@
 //! Crowds: which units arrive, when, and where they stand then.
 
-use testudo_movement::{
-    Crowd, CrowdDef, FlowError, GIVE_UP_MS, GroundDef, MoveError, MoveEvent, MoverDef, Order,
-};
-use testudo_physics::{BodyDef, BodyId, Fx, Pcg32, Shape, Vec2, World, WorldDef};
+use testudo_movement::{FlowError, GIVE_UP_MS, MoveError, MoverDef, Order};
+use testudo_physics::{BodyId, Fx, Pcg32, Vec2, World};
 
-use crate::maps::{HALF, KINDS, draw, square};
-
-pub(crate) const RATE: u32 = 20;
-
-/// A world, a crowd, and when each unit arrived, gave up, or was told that there is no path.
-pub(crate) struct Scene {
-    pub(crate) world: World,
-    pub(crate) crowd: Crowd,
-    pub(crate) units: Vec<BodyId>,
-    frame: u32,
-    pub(crate) arrived: Vec<(u32, BodyId)>,
-    pub(crate) gave_up: Vec<(u32, BodyId)>,
-    pub(crate) unreachable: Vec<(u32, BodyId)>,
-}
+use crate::maps::{HALF, KINDS, draw};
+use crate::scene::{RATE, Scene, house, open_world, usual};
 
 impl Scene {
-    pub(crate) fn new(world: World, half: i32) -> Self {
-        let mut crowd = Crowd::new(&CrowdDef::new(GroundDef::new(square(half)))).unwrap();
-        crowd.survey(&world);
-        let (units, frame) = (Vec::new(), 0);
-        let (arrived, gave_up, unreachable) = (Vec::new(), Vec::new(), Vec::new());
-        Self { world, crowd, units, frame, arrived, gave_up, unreachable }
-    }
-
-    pub(crate) fn add(&mut self, position: Vec2) -> BodyId {
-        let disc = BodyDef::dynamic(Shape::circle(Fx::ONE / 2)).position(position);
-        let body = self.world.create_body(&disc).unwrap();
-        self.crowd.add(&self.world, body, MoverDef::default()).unwrap();
-        self.units.push(body);
-        body
-    }
-
     fn block(&mut self, corner: [i32; 2], columns: i32, count: i32) -> Vec<BodyId> {
         (0..count)
             .map(|i| {
@@ -44,24 +14,6 @@ impl Scene {
                 self.add(Vec2::new(Fx::from_num(x) / 4, Fx::from_num(y) / 4))
             })
             .collect()
-    }
-
-    pub(crate) fn go(&mut self, units: &[BodyId], goal: Vec2) {
-        self.crowd.order(&self.world, units, &Order::go(goal)).unwrap();
-    }
-
-    pub(crate) fn step(&mut self) {
-        self.crowd.step(&mut self.world, RATE).unwrap();
-        self.world.step(RATE).unwrap();
-        self.frame += 1;
-        for event in self.crowd.events() {
-            match *event {
-                MoveEvent::Arrived(body) => self.arrived.push((self.frame, body)),
-                MoveEvent::GaveUp(body) => self.gave_up.push((self.frame, body)),
-                MoveEvent::Unreachable(body) => self.unreachable.push((self.frame, body)),
-                _ => {}
-            }
-        }
     }
 
     /// Steps until nobody goes any more; panics after so many seconds.
@@ -76,14 +28,6 @@ impl Scene {
             self.units.iter().filter(|&&unit| self.crowd.is_going(unit) == Some(true)).collect();
         panic!("{} of {} still go after {seconds} s", going.len(), self.units.len());
     }
-
-    fn place(&self, unit: BodyId) -> Vec2 {
-        self.world.body(unit).unwrap().position()
-    }
-}
-
-fn open_world() -> World {
-    World::new(WorldDef::new()).unwrap()
 }
 
 #[test]
@@ -135,8 +79,7 @@ fn an_army_marches_as_wide_as_it_will_stand() {
 fn a_crowd_flows_past_rocks() {
     let mut world = open_world();
     for (x, y) in [(-30, -14), (-28, 2), (-31, 17), (-12, -8), (-10, 9)] {
-        let rock = BodyDef::static_body(Shape::rect(Fx::from_num(3), Fx::from_num(3)));
-        world.create_body(&rock.position(Vec2::from_ints(x, y))).unwrap();
+        house(&mut world, Vec2::from_ints(x, y), Vec2::from_ints(3, 3));
     }
     let mut scene = Scene::new(world, 128);
     let units = scene.block([-100, -25], 30, 1_200);
@@ -205,10 +148,7 @@ fn a_building_on_the_path_is_gone_around() {
     for _ in 0..3 * RATE {
         scene.step();
     }
-    let wall = BodyDef::static_body(Shape::rect(Fx::ONE, Fx::from_num(12))).position(Vec2::from_ints(2, 0));
-    let wall = scene.world.create_body(&wall).unwrap();
-    let around = scene.world.body(wall).unwrap().aabb();
-    scene.crowd.survey_area(&scene.world, around);
+    scene.build(Vec2::from_ints(2, 0), Vec2::from_ints(1, 12));
     scene.play(60);
     assert_eq!(scene.arrived.len(), 25, "{:?}", scene.gave_up);
     assert!(units.iter().all(|&unit| scene.place(unit).x > Fx::from_num(10)));
@@ -220,8 +160,7 @@ fn two_groups_pass_each_other() {
         let mut world = open_world();
         if !crossing {
             for side in [-1, 1] {
-                let wall = BodyDef::static_body(Shape::rect(Fx::from_num(60), Fx::ONE));
-                world.create_body(&wall.position(Vec2::from_ints(0, 6 * side))).unwrap();
+                house(&mut world, Vec2::from_ints(0, 6 * side), Vec2::from_ints(60, 1));
             }
         }
         let mut scene = Scene::new(world, 64);
@@ -288,9 +227,7 @@ fn who_gets_an_order_in_each_frame_goes() {
 
 #[test]
 fn an_order_takes_the_fields_of_those_whom_it_sends_elsewhere() {
-    let mut scene = Scene::new(open_world(), HALF);
-    scene.crowd = Crowd::new(&CrowdDef::new(GroundDef::new(square(HALF))).fields_max(1)).unwrap();
-    scene.crowd.survey(&scene.world);
+    let mut scene = Scene::of(open_world(), usual(HALF).fields_max(1));
     let units = [-5, 0, 5, 10].map(|x| scene.add(Vec2::from_ints(x, 0)));
     let goals = [Vec2::from_ints(20, 20), Vec2::from_ints(20, -20)];
     scene.go(&units, goals[0]);
@@ -308,11 +245,8 @@ fn an_order_takes_the_fields_of_those_whom_it_sends_elsewhere() {
 #[test]
 fn an_order_takes_the_field_of_a_single_unit() {
     let mut world = open_world();
-    let wall = BodyDef::static_body(Shape::rect(Fx::ONE, Fx::from_num(12)));
-    world.create_body(&wall).unwrap();
-    let mut scene = Scene::new(world, HALF);
-    scene.crowd = Crowd::new(&CrowdDef::new(GroundDef::new(square(HALF))).fields_max(1)).unwrap();
-    scene.crowd.survey(&scene.world);
+    house(&mut world, Vec2::ZERO, Vec2::from_ints(1, 12));
+    let mut scene = Scene::of(world, usual(HALF).fields_max(1));
     let units = [-9, -7, -5, -3].map(|y| scene.add(Vec2::from_ints(-8, y)));
     scene.go(&units[..2], Vec2::from_ints(10, 0));
     (0..RATE).for_each(|_| scene.step());
@@ -329,8 +263,7 @@ pub(crate) fn caged() -> (Scene, BodyId) {
     let unit = scene.add(Vec2::from_ints(0, 0));
     scene.go(&[unit], Vec2::from_ints(18, 0));
     for (x, y, half_x, half_y) in [(2, 0, 1, 3), (-2, 0, 1, 3), (0, 2, 3, 1), (0, -2, 3, 1)] {
-        let wall = BodyDef::static_body(Shape::rect(Fx::from_num(half_x), Fx::from_num(half_y)));
-        scene.world.create_body(&wall.position(Vec2::from_ints(x, y))).unwrap();
+        house(&mut scene.world, Vec2::from_ints(x, y), Vec2::from_ints(half_x, half_y));
     }
     (scene, unit)
 }
@@ -361,8 +294,7 @@ fn world_with_a_door(tenths: i32) -> World {
     let mut world = open_world();
     let (half, jamb) = (Fx::from_num(tenths) / 20, Fx::from_num(40));
     for side in [-1, 1] {
-        let wall = BodyDef::static_body(Shape::rect(Fx::ONE / 2, jamb));
-        world.create_body(&wall.position(Vec2::new(Fx::ZERO, (half + jamb) * side))).unwrap();
+        house(&mut world, Vec2::new(Fx::ZERO, (half + jamb) * side), Vec2::new(Fx::ONE / 2, jamb));
     }
     world
 }

@@ -4,10 +4,9 @@
 //! `MOVEMENT_SEED` names the first one.
 
 use testudo_movement::{Formation, Order, places};
-use testudo_physics::{Angle, BodyDef, BodyId, BodyKind, Fx, Pcg32, QueryFilter, Shape, Vec2};
-use testudo_physics::{World, WorldDef};
+use testudo_physics::{Angle, BodyId, BodyKind, Fx, Pcg32, QueryFilter, Vec2, World};
 
-use crate::crowds::{RATE, Scene};
+use crate::scene::{RATE, Scene, house, open_world};
 use crate::truths::scenes;
 
 /// Half the side of the map, and the units of a formation: five rows of ten.
@@ -41,7 +40,7 @@ fn block(scene: &mut Scene, middle: Vec2) -> Vec<BodyId> {
 }
 
 fn at(scene: &Scene, units: &[BodyId]) -> Vec<Vec2> {
-    units.iter().map(|&unit| scene.world.body(unit).unwrap().position()).collect()
+    units.iter().map(|&unit| scene.place(unit)).collect()
 }
 
 /// Into how many parts a group is split, and how many units the smallest one has.
@@ -86,7 +85,7 @@ fn picture(scene: &Scene, groups: [&[BodyId]; 2]) -> String {
         for column in -HALF..HALF {
             let middle = Vec2::from_ints(column, row) + Vec2::new(Fx::ONE / 2, Fx::ONE / 2);
             let is_here = |unit: &&BodyId| {
-                let away = scene.world.body(**unit).unwrap().position() - middle;
+                let away = scene.place(**unit) - middle;
                 away.x.abs().max(away.y.abs()) <= Fx::ONE / 2
             };
             let mut near = Vec::new();
@@ -146,13 +145,9 @@ fn march(world: World, is_shown: bool) -> March {
     }
 }
 
-fn house(world: &mut World, middle: Vec2, half: Vec2) {
-    world.create_body(&BodyDef::static_body(Shape::rect(half.x, half.y)).position(middle)).unwrap();
-}
-
 #[test]
 fn a_formation_splits_at_a_house_and_joins_behind_it() {
-    let mut world = World::new(WorldDef::new()).unwrap();
+    let mut world = open_world();
     house(&mut world, Vec2::ZERO, Vec2::from_ints(3, 4));
     let march = march(world, scenes().0 > 10);
     println!("{march:?}");
@@ -167,7 +162,7 @@ fn formations_pass_fields_of_houses_and_stand_in_rows_again() {
     let (count, first) = scenes();
     let (mut split, mut exact, mut spreads) = (0, 0, Fx::ZERO);
     for seed in first..first + count {
-        let mut world = World::new(WorldDef::new()).unwrap();
+        let mut world = open_world();
         let mut rng = Pcg32::new(seed, 12);
         for _ in 0..12 {
             let mut part = |low: i32, high: i32| low + rng.below((high - low + 1) as u32) as i32;
@@ -192,7 +187,7 @@ fn formations_pass_fields_of_houses_and_stand_in_rows_again() {
 
 #[test]
 fn two_formations_give_way_to_each_other() {
-    let mut scene = Scene::new(World::new(WorldDef::new()).unwrap(), HALF);
+    let mut scene = Scene::new(open_world(), HALF);
     let (one, two) = (block(&mut scene, Vec2::from_ints(-18, 0)), block(&mut scene, Vec2::from_ints(18, 0)));
     let goals = [(Vec2::from_ints(18, 0), Angle::ZERO), (Vec2::from_ints(-18, 0), Angle::from_degrees(180))];
     for (units, (goal, facing)) in [&one, &two].into_iter().zip(goals) {
@@ -223,7 +218,7 @@ fn two_formations_give_way_to_each_other() {
 #[test]
 fn units_go_back_to_exact_places_only_in_rows() {
     for formation in [Formation::Disc, ROWS] {
-        let mut scene = Scene::new(World::new(WorldDef::new()).unwrap(), HALF);
+        let mut scene = Scene::new(open_world(), HALF);
         let units = block(&mut scene, Vec2::from_ints(-18, 0));
         let order = Order::go(Vec2::ZERO).formation(formation, Angle::ZERO);
         scene.crowd.order(&scene.world, &units, &order).unwrap();

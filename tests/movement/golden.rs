@@ -7,12 +7,12 @@ use crate::state::{chase, play, run, scene};
 
 #[test]
 fn rocks_with_two_sizes_and_a_swamp() {
-    let (mut world, mut crowd, units) = scene(Kind::Rocks, 1);
+    let mut scene = scene(Kind::Rocks, 1);
     let mut text = format!("version {MOVEMENT_VERSION}\n");
     for frame in 0..120 {
-        play(frame, &mut world, &mut crowd, &units);
+        play(frame, &mut scene);
         if frame % 20 == 19 {
-            text += &format!("{frame}: {:016x} {:016x}\n", crowd.checksum(), world.checksum());
+            text += &format!("{frame}: {:016x} {:016x}\n", scene.crowd.checksum(), scene.world.checksum());
         }
     }
     insta::assert_snapshot!("rocks", text);
@@ -23,11 +23,15 @@ fn rocks_with_two_sizes_and_a_swamp() {
 fn pursuers_in_the_open_and_around_walls() {
     let mut text = format!("version {MOVEMENT_VERSION}\n");
     for (name, kind) in [("in the open", None), ("rooms", Some(Kind::Rooms)), ("rocks", Some(Kind::Rocks))] {
-        let (mut world, mut crowd, units) = chase(kind, 3);
+        let mut scene = chase(kind, 3);
         for frame in 0..120 {
-            run(frame, &mut world, &mut crowd, &units);
+            run(frame, &mut scene);
             if frame % 30 == 29 {
-                text += &format!("{name} {frame}: {:016x} {:016x}\n", crowd.checksum(), world.checksum());
+                text += &format!(
+                    "{name} {frame}: {:016x} {:016x}\n",
+                    scene.crowd.checksum(),
+                    scene.world.checksum()
+                );
             }
         }
     }

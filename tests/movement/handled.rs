@@ -1,29 +1,26 @@
 //! Units that a game moves, disables, removes and adds again, and ground that changes under the parts of a crowd that are used alone.
 
 use testudo_movement::{Flows, Formation, Ground, GroundDef, MoverDef, Way, places};
-use testudo_physics::{Aabb, Angle, BodyDef, BodyId, ChainDef, Fx, Pcg32, Shape, Vec2, World, WorldDef};
+use testudo_physics::{Aabb, Angle, BodyDef, BodyId, ChainDef, Fx, Pcg32, Shape, Vec2, World};
 use testudo_tests::cases::share;
 
-use crate::crowds::{RATE, Scene, caged};
+use crate::crowds::caged;
 use crate::maps::square;
 use crate::paths::size;
-
-fn place(scene: &Scene, unit: BodyId) -> Vec2 {
-    scene.world.body(unit).unwrap().position()
-}
+use crate::scene::{RATE, Scene, open_world, surveyed};
 
 /// A step between two cells was open in both directions if the sweep from the lower one began behind the chain: units were led into walls, and gave up.
 #[test]
 fn units_go_around_one_sided_chains_from_both_sides() {
     for (points, sign) in [([-8, 8], 1), ([8, -8], 1), ([-8, 8], -1), ([8, -8], -1)] {
-        let mut world = World::new(WorldDef::new()).unwrap();
+        let mut world = open_world();
         let ends = points.map(|y| Vec2::from_ints(0, y));
         world.create_chain(&ChainDef::new(&ends).one_sided(true)).unwrap();
         let mut scene = Scene::new(world, 16);
         let unit = scene.add(Vec2::from_ints(10 * sign, 0));
         scene.go(&[unit], Vec2::from_ints(-10 * sign, 0));
         (0..15 * RATE).for_each(|_| scene.step());
-        assert_eq!(scene.arrived.len(), 1, "{points:?} from {sign}: at {:?}", place(&scene, unit));
+        assert_eq!(scene.arrived.len(), 1, "{points:?} from {sign}: at {:?}", scene.place(unit));
     }
 }
 
@@ -38,14 +35,12 @@ fn the_ground_is_the_same_whichever_sides_of_chains_are_solid() {
             .map(|_| (0..2 + rng.below(4)).map(|_| Vec2::new(part(&mut rng), part(&mut rng))).collect())
             .collect();
         let [both, one] = [false, true].map(|one_sided| {
-            let mut world = World::new(WorldDef::new()).unwrap();
+            let mut world = open_world();
             for points in &chains {
                 world.create_chain(&ChainDef::new(points).one_sided(one_sided)).unwrap();
             }
             let sizes = [Fx::ONE / 4, Fx::ONE / 2, Fx::ONE];
-            let mut ground = Ground::new(&GroundDef::new(square(16)).sizes(&sizes)).unwrap();
-            ground.survey(&world);
-            ground
+            surveyed(&world, &GroundDef::new(square(16)).sizes(&sizes))
         });
         let half = both.size_of(Fx::ONE / 2).unwrap();
         let middles = crate::paths::middles(&both);
@@ -57,7 +52,7 @@ fn the_ground_is_the_same_whichever_sides_of_chains_are_solid() {
 
 /// A unit on its way to a goal, and a lake, which only the ground knows.
 fn beside_a_lake(from: Vec2, goal: Vec2, lake: Aabb) -> (Scene, BodyId) {
-    let mut scene = Scene::new(World::new(WorldDef::new()).unwrap(), 40);
+    let mut scene = Scene::new(open_world(), 40);
     scene.crowd.set_cost(&scene.world, lake, 0).unwrap();
     let unit = scene.add(from);
     scene.go(&[unit], goal);
@@ -71,10 +66,10 @@ fn goes_around(scene: &mut Scene, unit: BodyId, to: Vec2, lake: Aabb) {
     let lake = Aabb { min: lake.min + edge, max: lake.max - edge };
     for frame in 0..60 * RATE {
         scene.step();
-        let at = place(scene, unit);
+        let at = scene.place(unit);
         assert!(!lake.contains(at), "moved to {to:?}: at {at:?}, frame {frame}");
     }
-    assert_eq!(scene.arrived.len(), 1, "moved to {to:?}: at {:?}", place(scene, unit));
+    assert_eq!(scene.arrived.len(), 1, "moved to {to:?}: at {:?}", scene.place(unit));
 }
 
 /// It kept its aim, because it had the velocity that it wanted, and walked straight across the lake.
@@ -100,7 +95,7 @@ fn a_unit_that_was_moved_back_on_its_line_looks_what_is_in_between() {
 #[test]
 fn a_unit_that_is_disabled_is_in_nobodys_way_and_goes_on_when_it_is_back() {
     let march = |in_the_way: bool| {
-        let mut scene = Scene::new(World::new(WorldDef::new()).unwrap(), 24);
+        let mut scene = Scene::new(open_world(), 24);
         let units: Vec<BodyId> = (-2..=2).map(|y| scene.add(Vec2::from_ints(-18, 2 * y))).collect();
         if in_the_way {
             for x in [-8, 0, 18] {
@@ -112,14 +107,14 @@ fn a_unit_that_is_disabled_is_in_nobodys_way_and_goes_on_when_it_is_back() {
         let mut story = Vec::new();
         for _ in 0..20 * RATE {
             scene.step();
-            story.extend(units.iter().map(|&unit| place(&scene, unit)));
+            story.extend(units.iter().map(|&unit| scene.place(unit)));
         }
         assert_eq!(scene.arrived.len(), units.len());
         story
     };
     assert!(march(true) == march(false), "somebody went around a body that takes no part");
 
-    let mut scene = Scene::new(World::new(WorldDef::new()).unwrap(), 24);
+    let mut scene = Scene::new(open_world(), 24);
     let units = [-4, 4].map(|y| scene.add(Vec2::from_ints(-18, y)));
     let [unit, pursuer] = units;
     let prey = scene
@@ -129,17 +124,17 @@ fn a_unit_that_is_disabled_is_in_nobodys_way_and_goes_on_when_it_is_back() {
     scene.go(&[unit], Vec2::from_ints(18, 0));
     scene.crowd.pursue(&scene.world, pursuer, prey, Fx::ONE).unwrap();
     (0..2 * RATE).for_each(|_| scene.step());
-    let before = units.map(|unit| place(&scene, unit));
+    let before = units.map(|unit| scene.place(unit));
     units.iter().for_each(|&unit| scene.world.set_enabled(unit, false).unwrap());
     for _ in 0..60 * RATE {
         scene.step();
         assert_eq!(scene.gave_up, []);
-        assert_eq!(units.map(|unit| place(&scene, unit)), before);
+        assert_eq!(units.map(|unit| scene.place(unit)), before);
     }
     units.iter().for_each(|&unit| scene.world.set_enabled(unit, true).unwrap());
     (0..20 * RATE).for_each(|_| scene.step());
     assert_eq!((scene.arrived.len(), scene.gave_up.len()), (1, 0));
-    let reach = scene.world.body(prey).unwrap().distance(place(&scene, pursuer)).unwrap();
+    let reach = scene.world.body(prey).unwrap().distance(scene.place(pursuer)).unwrap();
     assert!(reach < Fx::lit("1.2"), "{reach}");
 }
 
@@ -168,9 +163,8 @@ fn a_unit_that_is_removed_while_it_pushes_gets_its_own_rank_back() {
 #[test]
 fn flows_that_are_used_alone_can_be_told_that_the_ground_has_changed() {
     for whole_up_to in [u32::MAX, 0] {
-        let mut world = World::new(WorldDef::new()).unwrap();
-        let mut ground = Ground::new(&GroundDef::new(square(64))).unwrap();
-        ground.survey(&world);
+        let mut world = open_world();
+        let mut ground = surveyed(&world, &GroundDef::new(square(64)));
         let (from, goal) = (Vec2::from_ints(-40, 0), Vec2::from_ints(40, 0));
         let mut flows = Flows::new(1).unwrap().whole_up_to(whole_up_to);
         let flow = flows.to(&ground, goal, size(&ground)).unwrap();

@@ -4,22 +4,18 @@ use testudo_movement::{
     COST_MAX, Crowd, CrowdDef, CrowdError, FIELDS_MAX, FlowError, Flows, Formation, GroundDef, GroundError,
     MoveError, MoveEvent, MoverDef, Order, PlacesError, Way, places,
 };
-use testudo_physics::{
-    Aabb, Angle, BodyDef, BodyId, EXTENT_MAX, FPS_MAX, Fx, Shape, StepError, Vec2, World, WorldDef,
-};
+use testudo_physics::{Aabb, Angle, BodyDef, BodyId, EXTENT_MAX, FPS_MAX, Fx, Shape, StepError, Vec2, World};
 
 use crate::maps::square;
+use crate::scene::{Scene, house, open_world, usual};
 
 const EXTREMES: [Fx; 5] =
     [Fx::MIN, Fx::const_from_int(-20_000), Fx::ZERO, Fx::const_from_int(20_000), Fx::MAX];
 
 fn a_unit() -> (World, Crowd, BodyId) {
-    let mut world = World::new(WorldDef::new()).unwrap();
-    let mut crowd = Crowd::new(&CrowdDef::new(GroundDef::new(square(16)))).unwrap();
-    crowd.survey(&world);
-    let unit = world.create_body(&BodyDef::dynamic(Shape::circle(Fx::ONE / 2))).unwrap();
-    crowd.add(&world, unit, MoverDef::default()).unwrap();
-    (world, crowd, unit)
+    let mut scene = Scene::new(open_world(), 16);
+    let unit = scene.add(Vec2::ZERO);
+    (scene.world, scene.crowd, unit)
 }
 
 /// The least number has no opposite: an order there panicked.
@@ -117,7 +113,7 @@ fn reaches_out_of_range_are_refused() {
 
 #[test]
 fn settings_of_crowds_and_fields_out_of_range_are_refused() {
-    let def = || CrowdDef::new(GroundDef::new(square(16)));
+    let def = || usual(16);
     for value in [0, FIELDS_MAX + 1, u32::MAX] {
         let error = FlowError::FieldsMax { value };
         assert_eq!(Flows::new(value).err(), Some(error));
@@ -227,7 +223,7 @@ fn a_body_that_cannot_be_a_unit_is_named_with_the_reason() {
 #[test]
 fn a_crowd_that_has_not_looked_at_the_walls_takes_no_orders() {
     let (world, surveyed, unit) = a_unit();
-    let def = CrowdDef::new(GroundDef::new(square(16)));
+    let def = usual(16);
     let mut crowd = Crowd::new(&def).unwrap();
     crowd.add(&world, unit, MoverDef::default()).unwrap();
     let goal = Vec2::from_ints(9, 0);
@@ -249,60 +245,51 @@ fn a_crowd_that_has_not_looked_at_the_walls_takes_no_orders() {
     }
 }
 
+/// A unit beside a wall, in a crowd that has not looked at that.
+fn beside_an_unknown_wall() -> (Scene, BodyId) {
+    let mut world = open_world();
+    house(&mut world, Vec2::ZERO, Vec2::from_ints(1, 12));
+    let mut scene = Scene::unsurveyed(world, usual(16));
+    let unit = scene.add(Vec2::from_ints(-5, 0));
+    (scene, unit)
+}
+
 /// It knew no wall, and the unit went back to its post, straight through one. A crowd that was loaded surveys all walls, and its unit stayed.
 #[test]
 fn a_unit_of_a_crowd_that_has_not_looked_at_the_walls_stays_where_it_was_put() {
-    let mut world = World::new(WorldDef::new()).unwrap();
-    let wall = Shape::rect(Fx::ONE, Fx::from_num(12));
-    world.create_body(&BodyDef::static_body(wall)).unwrap();
-    let def = CrowdDef::new(GroundDef::new(square(16)));
-    let mut crowd = Crowd::new(&def).unwrap();
-    let disc = BodyDef::dynamic(Shape::circle(Fx::ONE / 2)).position(Vec2::from_ints(-5, 0));
-    let unit = world.create_body(&disc).unwrap();
-    crowd.add(&world, unit, MoverDef::default()).unwrap();
+    let (mut scene, unit) = beside_an_unknown_wall();
     // The second time no wall is between.
     for place in [5, 8] {
         let place = Vec2::from_ints(place, 0);
-        world.set_position(unit, place).unwrap();
-        let mut other = (world.clone(), Crowd::load(&def, &world, &state(&world, &crowd).1).unwrap());
-        for _ in 0..80 {
-            for (world, crowd) in [(&mut world, &mut crowd), (&mut other.0, &mut other.1)] {
-                crowd.step(world, 20).unwrap();
-                world.step(20).unwrap();
-            }
-            assert_eq!(state(&world, &crowd), state(&other.0, &other.1));
+        scene.world.set_position(unit, place).unwrap();
+        let mut other = scene.restored();
+        for frame in 0..80 {
+            scene.step();
+            other.step();
+            scene.assert_same(&other, frame);
         }
-        assert_eq!(world.body(unit).unwrap().position(), place);
-        assert_eq!(crowd.post(unit), Some(place));
+        assert_eq!((scene.place(unit), scene.crowd.post(unit)), (place, Some(place)));
     }
 }
 
 /// It found the wall, and the copy that was loaded knew it: whether the ground had changed was in the checksum, and stayed there after a survey.
 #[test]
 fn a_crowd_that_has_not_looked_at_the_walls_looks_at_an_area_as_its_loaded_copy_does() {
-    let mut world = World::new(WorldDef::new()).unwrap();
-    let wall = Shape::rect(Fx::ONE, Fx::from_num(12));
-    world.create_body(&BodyDef::static_body(wall)).unwrap();
-    let def = CrowdDef::new(GroundDef::new(square(16)));
-    let mut crowd = Crowd::new(&def).unwrap();
-    let disc = BodyDef::dynamic(Shape::circle(Fx::ONE / 2)).position(Vec2::from_ints(-5, 0));
-    let unit = world.create_body(&disc).unwrap();
-    crowd.add(&world, unit, MoverDef::default()).unwrap();
-    let mut other = (world.clone(), Crowd::load(&def, &world, &state(&world, &crowd).1).unwrap());
+    let (mut scene, unit) = beside_an_unknown_wall();
+    let mut other = scene.restored();
     for frame in 0..6 {
-        for (world, crowd) in [(&mut world, &mut crowd), (&mut other.0, &mut other.1)] {
+        for scene in [&mut scene, &mut other] {
             match frame {
-                0 => crowd.survey_area(world, square(4)),
+                0 => scene.crowd.survey_area(&scene.world, square(4)),
                 // Everything that an order takes is there.
                 3 => {
-                    crowd.survey(world);
-                    crowd.order(world, &[unit], &Order::go(Vec2::from_ints(9, 0))).unwrap();
+                    scene.crowd.survey(&scene.world);
+                    scene.go(&[unit], Vec2::from_ints(9, 0));
                 }
                 _ => {}
             }
-            crowd.step(world, 20).unwrap();
-            world.step(20).unwrap();
+            scene.step();
         }
-        assert_eq!(state(&world, &crowd), state(&other.0, &other.1), "{frame}");
+        scene.assert_same(&other, frame);
     }
 }

@@ -1,33 +1,29 @@
 //! One unit in the open: nothing holds it up, so it arrives at its goal, whatever it can do.
 
-use testudo_movement::{Crowd, CrowdDef, GroundDef, MoveEvent, MoverDef, Order};
-use testudo_physics::{BodyDef, Fx, Shape, Vec2, World, WorldDef};
+use testudo_movement::{CrowdDef, GroundDef, MoveEvent, MoverDef};
+use testudo_physics::{Fx, Vec2};
 
-use crate::crowds::RATE;
 use crate::maps::square;
+use crate::scene::{RATE, Scene, open_world};
 
 /// A unit goes `far` units on ground of a cost. It arrives once, in time and at its goal, and stays there.
 fn goes(radius: Fx, def: MoverDef, far: i32, cost: u8) {
-    let mut world = World::new(WorldDef::new()).unwrap();
     let ground = GroundDef::new(square(64)).sizes(&[radius]);
-    let mut crowd = Crowd::new(&CrowdDef::new(ground).slow_ground(true)).unwrap();
-    crowd.survey(&world);
-    crowd.set_cost(&world, square(64), cost).unwrap();
-    let unit = world.create_body(&BodyDef::dynamic(Shape::circle(radius))).unwrap();
-    crowd.add(&world, unit, def).unwrap();
+    let mut scene = Scene::of(open_world(), CrowdDef::new(ground).slow_ground(true));
+    scene.crowd.set_cost(&scene.world, square(64), cost).unwrap();
+    let unit = scene.add_disc(radius, Vec2::ZERO, def);
     let goal = Vec2::from_ints(far, 0);
-    crowd.order(&world, &[unit], &Order::go(goal)).unwrap();
+    scene.go(&[unit], goal);
     let pace = def.speed / i64::from(cost);
     let ideal: i32 = (Fx::from_num(far) / pace + pace / def.acceleration).ceil().to_num();
     let mut events = Vec::new();
     for _ in 0..(ideal as u32 * 3 / 2 + 10) * RATE {
-        crowd.step(&mut world, RATE).unwrap();
-        world.step(RATE).unwrap();
-        events.extend_from_slice(crowd.events());
+        scene.step();
+        events.extend_from_slice(scene.crowd.events());
     }
     let case = format!("radius {radius}, {def:?}, {far} units, cost {cost}");
     assert_eq!(events, [MoveEvent::Arrived(unit)], "{case}");
-    let body = world.body(unit).unwrap();
+    let body = scene.world.body(unit).unwrap();
     assert_eq!(body.velocity(), Vec2::ZERO, "{case}");
     // A quarter of its radius is near enough, and then it brakes over half of it.
     assert!(body.position().distance(goal) <= radius, "{case}: {:?}", body.position());

@@ -19,6 +19,7 @@ mod paths;
 mod planned;
 mod pursue;
 mod rates;
+mod scene;
 mod sectors;
 mod state;
 mod trades;

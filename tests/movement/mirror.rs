@@ -1,11 +1,11 @@
 //! Mirror images: a scene that is reflected moves as the reflection, up to ties between equal paths and keeping to the right.
 
 use testudo_movement::{Flows, Ground, GroundDef};
-use testudo_physics::{BodyDef, Fx, Pcg32, Vec2, World, WorldDef};
+use testudo_physics::{BodyDef, Fx, Pcg32, Vec2, World};
 
-use crate::crowds::{RATE, Scene};
 use crate::maps::{HALF, KINDS, area, draw};
 use crate::paths::{size, walked};
+use crate::scene::{RATE, Scene, open_world, surveyed};
 
 fn mirrored(at: Vec2) -> Vec2 {
     Vec2::new(-at.x, at.y)
@@ -13,7 +13,7 @@ fn mirrored(at: Vec2) -> Vec2 {
 
 /// The same obstacles, left and right exchanged.
 fn mirror(world: &World) -> World {
-    let mut image = World::new(WorldDef::new()).unwrap();
+    let mut image = open_world();
     for body in world.bodies() {
         let def = BodyDef::static_body(body.shape());
         image.create_body(&def.position(mirrored(body.position()))).unwrap();
@@ -26,19 +26,13 @@ fn middles() -> Vec<Vec2> {
     (0..4 * HALF * HALF).map(|n| Vec2::new(part(n % (2 * HALF)), part(n / (2 * HALF)))).collect()
 }
 
-fn surveyed(world: &World) -> Ground {
-    let mut ground = Ground::new(&GroundDef::new(area())).unwrap();
-    ground.survey(world);
-    ground
-}
-
 #[test]
 fn paths_on_a_mirrored_map_are_as_long() {
     let (mut cells, mut open, mut far) = (0, 0, 0);
     for seed in 0..4 {
         for kind in KINDS {
             let world = draw(kind, seed);
-            let grounds = [surveyed(&world), surveyed(&mirror(&world))];
+            let grounds = [&world, &mirror(&world)].map(|world| surveyed(world, &GroundDef::new(area())));
             let size = size(&grounds[0]);
             let mut rng = Pcg32::new(seed, 6);
             let all = middles();
@@ -100,7 +94,7 @@ fn a_unit_alone_moves_as_its_mirror_image() {
             let (mut widest, mut ends) = (Fx::ZERO, [None; 2]);
             for frame in 0..60 * RATE {
                 pair.iter_mut().for_each(Scene::step);
-                let places = [0, 1].map(|n: usize| pair[n].world.body(units[n]).unwrap().position());
+                let places = [0, 1].map(|n: usize| pair[n].place(units[n]));
                 widest = widest.max(places[0].distance(mirrored(places[1])));
                 for n in 0..2 {
                     if ends[n].is_none() && pair[n].crowd.is_going(units[n]) == Some(false) {

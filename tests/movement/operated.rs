@@ -16,6 +16,7 @@ fn def() -> CrowdDef {
         .cells_per_frame(800)
 }
 
+#[derive(Clone)]
 struct Scene {
     world: World,
     crowd: Crowd,
@@ -171,13 +172,7 @@ impl Scene {
 fn crowds_whose_units_are_operated_on_keep_their_laws() {
     for seed in 0..share(16) {
         let mut scene = Scene::new(seed);
-        let mut copy = Scene {
-            world: scene.world.clone(),
-            crowd: scene.crowd.clone(),
-            units: scene.units.clone(),
-            house: None,
-            rng: scene.rng.clone(),
-        };
+        let mut copy = scene.clone();
         for frame in 0..200 {
             let context = format!("seed {seed}, frame {frame}");
             for scene in [&mut scene, &mut copy] {

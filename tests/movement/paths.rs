@@ -1,10 +1,11 @@
 //! Lengths of paths against brute force, and partial updates against whole ones.
 
 use testudo_movement::{Corner, FlowId, Flows, Ground, GroundDef, PathError, PathSearch, SizeClass, Way};
-use testudo_physics::{Aabb, Angle, BodyDef, Fx, Pcg32, PolygonDef, Shape, Vec2, World, WorldDef};
+use testudo_physics::{Aabb, Angle, Fx, Pcg32, PolygonDef, Vec2, World};
 use testudo_tests::cases::share;
 
 use crate::maps::{HALF as HALF_SIDE, KINDS, Kind, area, draw};
+use crate::scene::{house, open_world, surveyed};
 
 /// Half the side of a map, units.
 const HALF: Fx = Fx::const_from_int(HALF_SIDE as i64);
@@ -139,8 +140,7 @@ fn paths_are_hardly_longer_than_exact_ones() {
     for seed in 0..3 {
         for kind in KINDS {
             let world = draw(kind, seed);
-            let mut ground = Ground::new(&GroundDef::new(area())).unwrap();
-            ground.survey(&world);
+            let ground = surveyed(&world, &GroundDef::new(area()));
             let cells = places(&world, &ground);
             let mut rng = Pcg32::new(seed, 1);
             let goal = rng.below(cells.len() as u32) as usize;
@@ -191,14 +191,13 @@ fn open_doors(width: Fx, thickness: Fx, is_turned: bool) -> u32 {
             let (x, y) = (through.x * ahead - through.y * aside, through.y * ahead + through.x * aside);
             middle + Vec2::new(x, y)
         };
-        let mut world = World::new(WorldDef::new()).unwrap();
+        let mut world = open_world();
         for [right, left] in [[width / 2, length], [-length, -width / 2]] {
             let half = thickness / 2;
             let corners = [place(-half, right), place(half, right), place(half, left), place(-half, left)];
             world.create_polygon(&PolygonDef::new(&corners)).unwrap();
         }
-        let mut ground = Ground::new(&GroundDef::new(area())).unwrap();
-        ground.survey(&world);
+        let ground = surveyed(&world, &GroundDef::new(area()));
         let ends = [-8, 8].map(|ahead| place(Fx::from_num(ahead), Fx::ZERO));
         let size = size(&ground);
         open += u32::from(PathSearch::default().find(&ground, ends, size, u32::MAX).is_ok());
@@ -260,8 +259,7 @@ fn single_paths_over_slow_ground_are_as_short_as_steps() {
     let (mut around, mut shorter) = (0, 0);
     for seed in 0..20 {
         let mut rng = Pcg32::new(seed, 78);
-        let (world, mut ground) =
-            (World::new(WorldDef::new()).unwrap(), Ground::new(&GroundDef::new(area())).unwrap());
+        let (world, mut ground) = (open_world(), Ground::new(&GroundDef::new(area())).unwrap());
         let place = |rng: &mut Pcg32| {
             Vec2::new(Fx::from_num(rng.below(32)) - HALF, Fx::from_num(rng.below(32)) - HALF)
         };
@@ -317,11 +315,9 @@ fn a_path_that_is_closed_or_too_long_is_told() {
     let mut world = draw(Kind::Rocks, 4);
     let ring = Vec2::from_ints(-9, -9);
     for (x, y, half_x, half_y) in [(3, 0, 1, 4), (-3, 0, 1, 4), (0, 3, 4, 1), (0, -3, 4, 1)] {
-        let wall = BodyDef::static_body(Shape::rect(Fx::from_num(half_x), Fx::from_num(half_y)));
-        world.create_body(&wall.position(ring + Vec2::from_ints(x, y))).unwrap();
+        house(&mut world, ring + Vec2::from_ints(x, y), Vec2::from_ints(half_x, half_y));
     }
-    let mut ground = Ground::new(&GroundDef::new(area())).unwrap();
-    ground.survey(&world);
+    let ground = surveyed(&world, &GroundDef::new(area()));
     let mut search = PathSearch::default();
     let far = Vec2::from_ints(14, 14);
     for ends in [[ring, far], [far, ring]] {
@@ -342,9 +338,9 @@ fn a_new_ground_equals_one_of_an_empty_world() {
     for cell in [Fx::ONE, Fx::ONE / 8, Fx::from_num(4)] {
         let def = GroundDef::new(area()).cell(cell).sizes(&[Fx::lit("0.4"), Fx::lit("1.3")]);
         let new = Ground::new(&def).unwrap();
-        let mut surveyed = new.clone();
-        surveyed.survey(&World::new(WorldDef::new()).unwrap());
-        assert!(new == surveyed, "cells of {cell}");
+        let mut empty = new.clone();
+        empty.survey(&open_world());
+        assert!(new == empty, "cells of {cell}");
     }
 }
 
@@ -356,18 +352,16 @@ fn a_partial_survey_equals_a_whole_one() {
             let mut world = draw(kind, seed);
             let mut rng = Pcg32::new(seed, 2);
             let def = GroundDef::new(area()).sizes(&[Fx::lit("0.4"), Fx::lit("0.5"), Fx::lit("1.3")]);
-            let mut ground = Ground::new(&def).unwrap();
-            ground.survey(&world);
+            let mut ground = surveyed(&world, &def);
             for turn in 0..6 {
                 let before = ground.clone();
                 let bodies: Vec<_> = world.bodies().map(|body| body.id()).collect();
                 let part = |rng: &mut Pcg32, of: u32| Fx::from_bits(i64::from(rng.below(of << 16)));
                 let around = if turn % 2 == 0 || bodies.is_empty() {
                     let place = Vec2::new(part(&mut rng, 32) - HALF, part(&mut rng, 32) - HALF);
-                    let half = [part(&mut rng, 3) + Fx::ONE / 8, part(&mut rng, 3) + Fx::ONE / 8];
-                    let house = BodyDef::static_body(Shape::rect(half[0], half[1])).position(place);
-                    world.create_body(&house).unwrap();
-                    Aabb::from_center_half(place, Vec2::new(half[0], half[1]))
+                    let half = Vec2::new(part(&mut rng, 3) + Fx::ONE / 8, part(&mut rng, 3) + Fx::ONE / 8);
+                    house(&mut world, place, half);
+                    Aabb::from_center_half(place, half)
                 } else {
                     let gone = bodies[rng.below(bodies.len() as u32) as usize];
                     let around = world.body(gone).unwrap().aabb();
@@ -375,8 +369,7 @@ fn a_partial_survey_equals_a_whole_one() {
                     around
                 };
                 ground.survey_area(&world, around);
-                let mut whole = Ground::new(&def).unwrap();
-                whole.survey(&world);
+                let whole = surveyed(&world, &def);
                 assert!(ground == whole, "{kind:?} {seed} turn {turn}");
                 changes += u32::from(ground != before);
             }

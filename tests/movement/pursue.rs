@@ -1,11 +1,11 @@
 //! Units that pursue a body find their way around what is between them.
 
 use testudo_movement::MoverDef;
-use testudo_physics::{BodyDef, BodyId, Fx, Pcg32, Shape, Vec2, World, WorldDef};
+use testudo_physics::{BodyDef, BodyId, Fx, Pcg32, Shape, Vec2, World};
 
-use crate::crowds::{RATE, Scene};
 use crate::maps::{HALF, Kind, draw};
 use crate::paths::{exact, middles, size};
+use crate::scene::{self, RATE, Scene, open_world};
 
 /// A unit that is so near to the surface of its prey stands.
 const REACH: Fx = Fx::const_from_int(1);
@@ -13,13 +13,8 @@ const REACH: Fx = Fx::const_from_int(1);
 /// Two radii: distances of middles count.
 const TOUCH: Fx = Fx::const_from_int(1);
 
-fn world() -> World {
-    World::new(WorldDef::new()).unwrap()
-}
-
 fn wall(world: &mut World, at: [i32; 2], half: [Fx; 2]) -> BodyId {
-    let wall = BodyDef::static_body(Shape::rect(half[0], half[1])).position(Vec2::from_ints(at[0], at[1]));
-    world.create_body(&wall).unwrap()
+    scene::house(world, Vec2::from_ints(at[0], at[1]), Vec2::new(half[0], half[1]))
 }
 
 fn house(world: &mut World, at: [i32; 2], half: [i32; 2]) -> BodyId {
@@ -35,19 +30,15 @@ fn room(world: &mut World, at: [i32; 2], half: i32) {
     }
 }
 
-fn place(scene: &Scene, unit: BodyId) -> Vec2 {
-    scene.world.body(unit).unwrap().position()
-}
-
 /// Whether a unit is within reach of another one.
 fn reaches(scene: &Scene, unit: BodyId, prey: BodyId) -> bool {
-    place(scene, unit).distance(place(scene, prey)) <= REACH + TOUCH / 2
+    scene.place(unit).distance(scene.place(prey)) <= REACH + TOUCH / 2
 }
 
 /// Lets units pursue others until each is within reach; after how many frames each was so for the first time.
 fn hunt(scene: &mut Scene, pairs: &[(BodyId, BodyId)], frames: u32) -> Vec<Option<u32>> {
     for &(unit, prey) in pairs {
-        scene.crowd.pursue(&scene.world, unit, prey, REACH).unwrap();
+        scene.pursue(unit, prey, REACH);
     }
     let mut after = vec![None; pairs.len()];
     for frame in 0..frames {
@@ -67,26 +58,26 @@ fn hunt(scene: &mut Scene, pairs: &[(BodyId, BodyId)], frames: u32) -> Vec<Optio
 /// The pursuer pushed against the wall for ever.
 #[test]
 fn a_pursuer_comes_around_a_long_wall() {
-    let mut world = world();
+    let mut world = open_world();
     house(&mut world, [0, 0], [1, 20]);
     let mut scene = Scene::new(world, 64);
     let [unit, prey] = [-6, 6].map(|x| scene.add(Vec2::from_ints(x, 0)));
     // Some 42 units at 3 units per second.
     let after = hunt(&mut scene, &[(unit, prey)], 20 * RATE)[0];
-    assert!(after.is_some_and(|frame| frame < 16 * RATE), "{after:?}: {:?}", place(&scene, unit));
+    assert!(after.is_some_and(|frame| frame < 16 * RATE), "{after:?}: {:?}", scene.place(unit));
 }
 
 /// Where nothing is in between, nobody looks for a path.
 #[test]
 fn who_sees_its_prey_goes_straight_at_it() {
-    let mut world = world();
+    let mut world = open_world();
     house(&mut world, [0, 8], [6, 2]);
     let mut scene = Scene::new(world, 64);
     let [unit, prey] = [-20, 20].map(|x| scene.add(Vec2::from_ints(x, 4)));
-    scene.crowd.pursue(&scene.world, unit, prey, REACH).unwrap();
+    scene.pursue(unit, prey, REACH);
     for _ in 0..15 * RATE {
         scene.step();
-        assert_eq!(place(&scene, unit).y, Fx::from_num(4));
+        assert_eq!(scene.place(unit).y, Fx::from_num(4));
     }
     assert!(reaches(&scene, unit, prey));
 }
@@ -94,7 +85,7 @@ fn who_sees_its_prey_goes_straight_at_it() {
 /// A prey behind a house runs from corner to corner when its pursuer comes near, a little slower than that.
 #[test]
 fn a_prey_that_runs_around_a_house_is_caught() {
-    let mut world = world();
+    let mut world = open_world();
     house(&mut world, [0, 0], [5, 3]);
     // Two wings: the pursuer starts in its yard.
     for y in [-3, 3] {
@@ -103,13 +94,13 @@ fn a_prey_that_runs_around_a_house_is_caught() {
     let mut scene = Scene::new(world, 32);
     let [unit, prey] = [-7, 8].map(|x| scene.add(Vec2::from_ints(x, 0)));
     scene.crowd.add(&scene.world, prey, MoverDef { speed: Fx::lit("2.2"), ..MoverDef::default() }).unwrap();
-    scene.crowd.pursue(&scene.world, unit, prey, REACH).unwrap();
+    scene.pursue(unit, prey, REACH);
     let corners = [[8, 6], [-13, 6], [-13, -6], [8, -6]].map(|[x, y]| Vec2::from_ints(x, y));
     let (mut at, mut turns) = (0, 0);
     for frame in 0..90 * RATE {
-        let hunter = place(&scene, unit);
+        let hunter = scene.place(unit);
         if frame == 0
-            || place(&scene, prey).distance(corners[at]) < Fx::ONE
+            || scene.place(prey).distance(corners[at]) < Fx::ONE
                 && hunter.distance(corners[at]) < Fx::from_num(6)
         {
             at = [(at + 1) % 4, (at + 3) % 4]
@@ -121,19 +112,19 @@ fn a_prey_that_runs_around_a_house_is_caught() {
         }
         scene.step();
         // While it comes nearer it slows down.
-        if place(&scene, unit).distance(place(&scene, prey)) <= REACH + Fx::lit("0.65") {
+        if scene.place(unit).distance(scene.place(prey)) <= REACH + Fx::lit("0.65") {
             println!("caught after {} s", frame / RATE);
             assert!(turns > 1, "it did not run");
             return;
         }
     }
-    panic!("not caught: {:?} {:?}", place(&scene, unit), place(&scene, prey));
+    panic!("not caught: {:?} {:?}", scene.place(unit), scene.place(prey));
 }
 
 /// It comes as near as it can, and stands there; the searches are paid for.
 #[test]
 fn nobody_swings_before_a_closed_room() {
-    let mut world = world();
+    let mut world = open_world();
     room(&mut world, [0, 0], 6);
     house(&mut world, [-14, 0], [1, 6]);
     let mut scene = Scene::new(world, 32);
@@ -141,10 +132,10 @@ fn nobody_swings_before_a_closed_room() {
     let units: Vec<BodyId> =
         (0..20).map(|n| scene.add(Vec2::from_ints(-25 + n % 4 * 2, n / 4 * 2 - 5))).collect();
     for &unit in &units {
-        scene.crowd.pursue(&scene.world, unit, prey, REACH).unwrap();
+        scene.pursue(unit, prey, REACH);
     }
     (0..30 * RATE).for_each(|_| scene.step());
-    let before: Vec<Vec2> = units.iter().map(|&unit| place(&scene, unit)).collect();
+    let before: Vec<Vec2> = units.iter().map(|&unit| scene.place(unit)).collect();
     let mut moves = 0;
     for _ in 0..20 * RATE {
         scene.step();
@@ -152,9 +143,9 @@ fn nobody_swings_before_a_closed_room() {
             units.iter().filter(|&&unit| scene.world.body(unit).unwrap().velocity() != Vec2::ZERO).count();
     }
     for (&unit, before) in units.iter().zip(before) {
-        let at = place(&scene, unit);
+        let at = scene.place(unit);
         assert!(at.distance(before) < Fx::ONE, "{unit:?} went from {before:?} to {at:?}");
-        assert!(at.distance(place(&scene, prey)) < Fx::from_num(12), "{unit:?} stays at {at:?}");
+        assert!(at.distance(scene.place(prey)) < Fx::from_num(12), "{unit:?} stays at {at:?}");
         assert!(at.x < Fx::from_num(-6), "{unit:?} went to {at:?}");
     }
     let part = moves * 100 / (units.len() * 20 * RATE as usize);
@@ -164,7 +155,7 @@ fn nobody_swings_before_a_closed_room() {
 /// It stood where it was when it got another prey in the same room, and did not come back when something took it away from there.
 #[test]
 fn who_has_no_way_to_its_prey_goes_near_from_wherever_it_is() {
-    let mut world = world();
+    let mut world = open_world();
     room(&mut world, [0, 0], 6);
     let mut scene = Scene::new(world, 64);
     let preys = [1, -1].map(|y| scene.add(Vec2::from_ints(-2, y)));
@@ -172,20 +163,20 @@ fn who_has_no_way_to_its_prey_goes_near_from_wherever_it_is() {
     scene.go(&[unit], Vec2::from_ints(-8, 1));
     for (&prey, seconds) in preys.iter().zip([4, 40]) {
         (0..2 * RATE).for_each(|_| scene.step());
-        scene.crowd.pursue(&scene.world, unit, prey, REACH).unwrap();
+        scene.pursue(unit, prey, REACH);
         (0..seconds * RATE).for_each(|_| scene.step());
     }
-    let is_near = |scene: &Scene| place(scene, unit).distance(place(scene, preys[1])) < Fx::from_num(9);
-    assert!(is_near(&scene), "it stays at {:?}", place(&scene, unit));
+    let is_near = |scene: &Scene| scene.place(unit).distance(scene.place(preys[1])) < Fx::from_num(9);
+    assert!(is_near(&scene), "it stays at {:?}", scene.place(unit));
     scene.world.set_position(unit, Vec2::from_ints(-30, 3)).unwrap();
     (0..40 * RATE).for_each(|_| scene.step());
-    assert!(is_near(&scene), "it does not come back from {:?}", place(&scene, unit));
+    assert!(is_near(&scene), "it does not come back from {:?}", scene.place(unit));
 }
 
 /// Where it saw only the first part of the way straight through a dead end, it turned back into it.
 #[test]
 fn who_comes_out_of_a_deep_dead_end_does_not_go_in_again() {
-    let mut world = world();
+    let mut world = open_world();
     for y in [-3, 3] {
         wall(&mut world, [-10, y], [Fx::from_num(80), Fx::ONE / 4]);
     }
@@ -195,13 +186,13 @@ fn who_comes_out_of_a_deep_dead_end_does_not_go_in_again() {
     let unit = scene.add(Vec2::from_ints(-60, 0));
     // Two hundred units around, and what it goes in before it sees the end of it.
     let after = hunt(&mut scene, &[(unit, prey)], 150 * RATE);
-    assert!(after[0].is_some(), "it is at {:?}", place(&scene, unit));
+    assert!(after[0].is_some(), "it is at {:?}", scene.place(unit));
 }
 
 /// Whom it pursues may come out.
 #[test]
 fn a_door_that_opens_lets_the_pursuer_in() {
-    let mut world = world();
+    let mut world = open_world();
     room(&mut world, [0, 0], 6);
     let door = house(&mut world, [6, 0], [1, 2]);
     let mut scene = Scene::new(world, 32);
@@ -211,30 +202,27 @@ fn a_door_that_opens_lets_the_pursuer_in() {
     // The wall with the door in it.
     let walls: Vec<BodyId> = scene.world.bodies().map(|body| body.id()).collect();
     for body in walls {
-        let at = scene.world.body(body).unwrap();
-        if at.position() == Vec2::from_ints(6, 0) {
-            let around = at.aabb();
-            scene.world.remove_body(body).unwrap();
-            scene.crowd.survey_area(&scene.world, around);
+        if scene.place(body) == Vec2::from_ints(6, 0) {
+            scene.pull_down(body);
         }
     }
     assert!(scene.world.body(door).is_none());
     let after = hunt(&mut scene, &[(unit, prey)], 20 * RATE)[0];
-    assert!(after.is_some(), "{:?}", place(&scene, unit));
+    assert!(after.is_some(), "{:?}", scene.place(unit));
 }
 
 /// Its own cells are closed, and another house stands before it.
 #[test]
 fn a_house_is_a_prey_wherever_it_stands() {
     for behind in [4, 8, 12] {
-        let mut world = world();
+        let mut world = open_world();
         house(&mut world, [0, 0], [1, 10]);
         let prey = house(&mut world, [behind, 0], [2, 3]);
         let mut scene = Scene::new(world, 32);
         let unit = scene.add(Vec2::from_ints(-10, 1));
-        scene.crowd.pursue(&scene.world, unit, prey, REACH).unwrap();
+        scene.pursue(unit, prey, REACH);
         (0..20 * RATE).for_each(|_| scene.step());
-        let (at, around) = (place(&scene, unit), scene.world.body(prey).unwrap().aabb());
+        let (at, around) = (scene.place(unit), scene.world.body(prey).unwrap().aabb());
         let nearest =
             Vec2::new(at.x.clamp(around.min.x, around.max.x), at.y.clamp(around.min.y, around.max.y));
         assert!(at.distance(nearest) <= REACH, "{behind}: {at:?}");
@@ -246,20 +234,18 @@ fn a_house_is_a_prey_wherever_it_stands() {
 #[test]
 fn a_thin_wall_in_between_is_gone_around() {
     for tenth in 0..10 {
-        let mut world = world();
+        let mut world = open_world();
         let x = Fx::from_num(tenth) / 10;
-        let thin =
-            BodyDef::static_body(Shape::rect(Fx::ONE / 8, Fx::from_num(8))).position(Vec2::new(x, Fx::ZERO));
-        world.create_body(&thin).unwrap();
+        scene::house(&mut world, Vec2::new(x, Fx::ZERO), Vec2::new(Fx::ONE / 8, Fx::from_num(8)));
         let mut scene = Scene::new(world, 16);
         let apart = Fx::lit("0.65");
         let [unit, prey] = [-apart, apart].map(|apart| scene.add(Vec2::new(x + apart, Fx::ZERO)));
-        scene.crowd.pursue(&scene.world, unit, prey, Fx::ONE / 8).unwrap();
+        scene.pursue(unit, prey, Fx::ONE / 8);
         let mut frames = 0;
-        while place(&scene, unit).distance(place(&scene, prey)) > Fx::ONE + Fx::ONE / 8 {
+        while scene.place(unit).distance(scene.place(prey)) > Fx::ONE + Fx::ONE / 8 {
             scene.step();
             frames += 1;
-            assert!(frames < 12 * RATE, "{tenth}: {:?}", place(&scene, unit));
+            assert!(frames < 12 * RATE, "{tenth}: {:?}", scene.place(unit));
         }
     }
 }
@@ -267,11 +253,11 @@ fn a_thin_wall_in_between_is_gone_around() {
 /// Three hundred of them, and one door that is half as wide again as they are.
 #[test]
 fn three_hundred_come_through_a_door_to_one_prey() {
-    let mut world = world();
+    let mut world = open_world();
     let (jamb, gap) = (Fx::from_num(20), Fx::lit("0.75"));
     for side in [-1, 1] {
         let middle = Vec2::new(Fx::ZERO, (jamb + gap) * i64::from(side));
-        world.create_body(&BodyDef::static_body(Shape::rect(Fx::ONE / 2, jamb)).position(middle)).unwrap();
+        scene::house(&mut world, middle, Vec2::new(Fx::ONE / 2, jamb));
     }
     let mut scene = Scene::new(world, 64);
     // They would push a unit away.
@@ -281,10 +267,10 @@ fn three_hundred_come_through_a_door_to_one_prey() {
     let units: Vec<BodyId> =
         (0..300).map(|n| scene.add(Vec2::from_ints(-8 - n % 15 * 2, n / 15 * 2 - 19))).collect();
     for &unit in &units {
-        scene.crowd.pursue(&scene.world, unit, prey, REACH).unwrap();
+        scene.pursue(unit, prey, REACH);
     }
     let mut frames = 0;
-    let through = |scene: &Scene| units.iter().filter(|&&unit| place(scene, unit).x > Fx::ONE).count();
+    let through = |scene: &Scene| units.iter().filter(|&&unit| scene.place(unit).x > Fx::ONE).count();
     // One diameter through the door takes a third of a second, and the way half a minute.
     while through(&scene) < units.len() {
         scene.step();
@@ -339,7 +325,7 @@ fn all_who_have_a_path_on_drawn_maps_reach_their_prey() {
                 i32::from(!scene.crowd.ground().sees(cells[start], cells[goal], size(scene.crowd.ground())));
             let after = hunt(&mut scene, &[(unit, prey)], limit(length) + 10 * RATE)[0];
             if after.is_none_or(|frame| frame > limit(length)) {
-                late.push((kind, seed, cells[start], cells[goal], length, after, place(&scene, unit)));
+                late.push((kind, seed, cells[start], cells[goal], length, after, scene.place(unit)));
             }
         }
     }
@@ -355,7 +341,7 @@ fn all_who_have_a_path_on_drawn_maps_reach_their_prey() {
 /// Five thousand units pursue units on an island: no frame looks for paths over more cells than it may, and others still find theirs.
 #[test]
 fn pursuers_of_an_island_leave_others_their_paths() {
-    let mut world = world();
+    let mut world = open_world();
     room(&mut world, [90, 90], 10);
     for x in -12..12 {
         house(&mut world, [x * 8, (x & 1) * 3], [2, 1]);
@@ -365,7 +351,7 @@ fn pursuers_of_an_island_leave_others_their_paths() {
     let at = |n: i32| Vec2::from_ints(n % 100 * 2 - 120, -120 + n / 100 * 2);
     let units: Vec<BodyId> = (0..5_000).map(|n| scene.add(at(n))).collect();
     for (n, &unit) in units.iter().enumerate() {
-        scene.crowd.pursue(&scene.world, unit, preys[n % 8], REACH).unwrap();
+        scene.pursue(unit, preys[n % 8], REACH);
     }
     // A house is in the way of each of them.
     let others: Vec<BodyId> = (0..20).map(|n| scene.add(Vec2::from_ints(n * 8 - 90, 20))).collect();
@@ -378,7 +364,7 @@ fn pursuers_of_an_island_leave_others_their_paths() {
             }
         }
         scene.step();
-        waited += others.iter().filter(|&&unit| scene.crowd.is_waiting(unit) == Some(true)).count();
+        waited += scene.waiting(&others);
         let mut debt = 0;
         scene.crowd.visit_numbers(&mut |number| {
             if number.name == "paths_debt" {

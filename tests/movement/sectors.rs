@@ -1,13 +1,12 @@
 //! Fields that cover only corridors to their goals: against fields of the whole ground, and against brute force.
 
-use testudo_movement::{
-    Crowd, CrowdDef, FlowId, Flows, Ground, GroundDef, MovementDraw, MoverDef, Order, Way,
-};
-use testudo_physics::{Aabb, BodyDef, BodyId, Fx, Pcg32, Shape, Vec2, World, WorldDef};
-use testudo_tests::cases::share;
+use testudo_movement::{CrowdDef, FlowId, Flows, Ground, GroundDef, MovementDraw, MoverDef, Way};
+use testudo_physics::{Aabb, BodyId, Fx, Pcg32, Vec2, World, WorldDef};
 
 use crate::maps::square;
-use crate::paths::{size, walked};
+use crate::paths::{self, size, walked};
+use crate::scene::{Scene, house, open_world, surveyed};
+use crate::state::damage;
 
 /// What stands on a map.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,10 +23,8 @@ pub(crate) enum Kind {
 
 const KINDS: [Kind; 4] = [Kind::Town, Kind::Walls, Kind::Maze, Kind::River];
 
-pub(crate) fn house(world: &mut World, place: [Fx; 2], half: [Fx; 2]) -> Aabb {
-    let house = BodyDef::static_body(Shape::rect(half[0], half[1])).position(Vec2::new(place[0], place[1]));
-    let house = world.create_body(&house).unwrap();
-    world.body(house).unwrap().aabb()
+fn wall(world: &mut World, [x, y]: [Fx; 2], half: [Fx; 2]) {
+    house(world, Vec2::new(x, y), Vec2::new(half[0], half[1]));
 }
 
 /// A world with the obstacles of a map, `side` units wide.
@@ -42,10 +39,10 @@ fn draw(kind: Kind, seed: u64, side: i32) -> World {
             for _ in 0..side * side / 200 {
                 let place = [below(half * 2) - half, below(half * 2) - half];
                 let size = [below(Fx::from_num(3)) + thin, below(Fx::from_num(4)) + thin];
-                house(&mut world, place, size);
+                wall(&mut world, place, size);
             }
             if kind == Kind::River {
-                house(&mut world, [below(half) - half / 2, Fx::ZERO], [Fx::ONE, half + Fx::ONE]);
+                wall(&mut world, [below(half) - half / 2, Fx::ZERO], [Fx::ONE, half + Fx::ONE]);
             }
         }
         Kind::Walls => {
@@ -53,7 +50,7 @@ fn draw(kind: Kind, seed: u64, side: i32) -> World {
                 let place = [below(half * 2) - half, below(half * 2) - half];
                 let long = below(half / 2) + Fx::ONE;
                 let size = if number % 2 == 0 { [thin, long] } else { [long, thin] };
-                house(&mut world, place, size);
+                wall(&mut world, place, size);
             }
         }
         Kind::Maze => {
@@ -73,24 +70,18 @@ fn draw(kind: Kind, seed: u64, side: i32) -> World {
                     } else {
                         ([x + middle, y], [long, thin / 2])
                     };
-                    house(&mut world, with_door, whole);
+                    wall(&mut world, with_door, whole);
                 }
                 let (place, size) = if is_left {
                     ([x + pitch / 2, y], [pitch / 2, thin / 2])
                 } else {
                     ([x, y + pitch / 2], [thin / 2, pitch / 2])
                 };
-                house(&mut world, place, size);
+                wall(&mut world, place, size);
             }
         }
     }
     world
-}
-
-fn survey(world: &World, side: i32) -> Ground {
-    let mut ground = Ground::new(&GroundDef::new(square(side / 2))).unwrap();
-    ground.survey(world);
-    ground
 }
 
 fn open_place(ground: &Ground, rng: &mut Pcg32, side: i32) -> Vec2 {
@@ -152,7 +143,7 @@ fn corridors_give_paths_where_whole_fields_do_and_hardly_longer_ones() {
     let mut tally = Tally::default();
     for seed in seeds() {
         for kind in KINDS {
-            let ground = survey(&draw(kind, seed, SIDE), SIDE);
+            let ground = surveyed(&draw(kind, seed, SIDE), &GroundDef::new(square(SIDE / 2)));
             let mut rng = Pcg32::new(seed, 78);
             let goal = open_place(&ground, &mut rng, SIDE);
             let mut whole = Flows::new(1).unwrap();
@@ -199,7 +190,7 @@ fn every_search_ends() {
     const SIDE: i32 = 320;
     for seed in [1_795_850_000_002, 1_795_850_000_003] {
         for kind in KINDS {
-            let ground = survey(&draw(kind, seed, SIDE), SIDE);
+            let ground = surveyed(&draw(kind, seed, SIDE), &GroundDef::new(square(SIDE / 2)));
             let mut rng = Pcg32::new(seed, 78);
             let goal = open_place(&ground, &mut rng, SIDE);
             let mut flows = Flows::new(1).unwrap();
@@ -228,23 +219,7 @@ fn exact(ground: &Ground, goal: Vec2, starts: &[Vec2], side: i32) -> Vec<Option<
         }
     }
     nodes.push(goal);
-    let mut best: Vec<Option<Fx>> = vec![None; nodes.len()];
-    let mut is_done = vec![false; nodes.len()];
-    best[nodes.len() - 1] = Some(Fx::ZERO);
-    while let Some(at) =
-        (0..nodes.len()).filter(|&at| !is_done[at] && best[at].is_some()).min_by_key(|&at| best[at])
-    {
-        is_done[at] = true;
-        let Some(here) = best[at] else { break };
-        for to in 0..nodes.len() {
-            let length = here + nodes[at].distance(nodes[to]);
-            let is_better = !is_done[to] && best[to].is_none_or(|known| length < known);
-            if is_better && ground.sees(nodes[at], nodes[to], size(ground)) {
-                best[to] = Some(length);
-            }
-        }
-    }
-    best[..starts.len()].to_vec()
+    paths::exact(ground, &nodes, nodes.len() - 1)[..starts.len()].to_vec()
 }
 
 #[test]
@@ -253,7 +228,7 @@ fn paths_across_tiles_are_hardly_longer_than_exact_ones() {
     let mut tally = Tally::default();
     for seed in seeds() {
         for kind in KINDS {
-            let ground = survey(&draw(kind, seed, SIDE), SIDE);
+            let ground = surveyed(&draw(kind, seed, SIDE), &GroundDef::new(square(SIDE / 2)));
             let mut rng = Pcg32::new(seed, 79);
             let goal = open_place(&ground, &mut rng, SIDE);
             let starts: Vec<Vec2> = (0..24).map(|_| open_place(&ground, &mut rng, SIDE)).collect();
@@ -276,25 +251,30 @@ fn paths_across_tiles_are_hardly_longer_than_exact_ones() {
     assert!(tally.longer * 100 <= tally.paths, "{tally:?}");
 }
 
+/// Two thousand cells of land with walls across it, and a crowd that may search few cells in a frame.
+fn wide_land() -> Scene {
+    let area = Aabb::from_corners(Vec2::from_ints(-1_024, -512), Vec2::from_ints(1_024, 512));
+    let mut world = open_world();
+    for x in [-600, -100, 300, 800] {
+        house(&mut world, Vec2::from_ints(x, x / 4), Vec2::from_ints(1, 300));
+    }
+    Scene::of(world, CrowdDef::new(GroundDef::new(area)).cells_per_frame(1_000))
+}
+
 #[test]
 fn a_goal_2000_cells_away_costs_a_small_part_of_the_map() {
-    let area = Aabb::from_corners(Vec2::from_ints(-1_024, -512), Vec2::from_ints(1_024, 512));
-    let mut world = World::new(WorldDef::new()).unwrap();
-    for x in [-600, -100, 300, 800] {
-        house(&mut world, [Fx::from_num(x), Fx::from_num(x / 4)], [Fx::ONE, Fx::from_num(300)]);
-    }
-    let mut ground = Ground::new(&GroundDef::new(area)).unwrap();
-    ground.survey(&world);
+    let scene = wide_land();
+    let ground = scene.crowd.ground();
     let mut flows = Flows::new(1).unwrap();
     let goal = Vec2::from_ints(1_000, 100);
-    let flow = flows.to(&ground, goal, size(&ground)).unwrap();
-    let (length, cells) = lead(&ground, &mut flows, flow, Vec2::from_ints(-1_000, 0));
+    let flow = flows.to(ground, goal, size(ground)).unwrap();
+    let (length, cells) = lead(ground, &mut flows, flow, Vec2::from_ints(-1_000, 0));
     let length = length.unwrap();
     println!("{cells} of {} cells, path of {length} units", 2_048 * 1_024);
     assert!((2_100..2_900).contains(&length.to_num::<i32>()), "{length}");
     assert!(cells > 0 && cells < 2_048 * 1_024 / 4, "{cells}");
     // Where the unit goes later, the field leads, too, and nothing more is searched.
-    let (_, more) = lead(&ground, &mut flows, flow, Vec2::from_ints(990, 60));
+    let (_, more) = lead(ground, &mut flows, flow, Vec2::from_ints(990, 60));
     assert_eq!(more, 0);
 }
 
@@ -314,70 +294,53 @@ pub(crate) fn def(cells: u32) -> CrowdDef {
 }
 
 /// Two squads in opposite corners of a map, which change places; then a building comes and goes.
-fn play(frame: u32, world: &mut World, crowd: &mut Crowd, units: &[BodyId]) {
+fn play(frame: u32, scene: &mut Scene) {
     if frame.is_multiple_of(45) {
-        let half = units.len() / 2;
+        let units = scene.units.clone();
+        let (one, other) = units.split_at(units.len() / 2);
         let part = frame as i32 / 45;
-        crowd.order(world, &units[..half], &Order::go(Vec2::from_ints(95 - part * 9, 90))).unwrap();
-        crowd.order(world, &units[half..], &Order::go(Vec2::from_ints(-95, part * 20 - 90))).unwrap();
+        scene.go(one, Vec2::from_ints(95 - part * 9, 90));
+        scene.go(other, Vec2::from_ints(-95, part * 20 - 90));
     }
     if frame % 40 == 30 {
-        let place = [Fx::from_num(frame as i32 - 70), Fx::from_num(40 - frame as i32)];
-        let around = house(world, place, [Fx::from_num(30), Fx::ONE]);
-        crowd.survey_area(world, around);
+        scene.build(Vec2::from_ints(frame as i32 - 70, 40 - frame as i32), Vec2::from_ints(30, 1));
     }
     if frame % 40 == 38 {
-        let last = world.bodies().rfind(|body| body.kind() == testudo_physics::BodyKind::Static);
-        let (id, around) = last.map(|body| (body.id(), body.aabb())).unwrap();
-        world.remove_body(id).unwrap();
-        crowd.survey_area(world, around);
+        let last = scene.world.bodies().rfind(|body| body.kind() == testudo_physics::BodyKind::Static);
+        scene.pull_down(last.unwrap().id());
     }
-    crowd.step(world, 20).unwrap();
-    world.step(20).unwrap();
+    scene.step();
 }
 
 /// A map with two squads in opposite corners.
-pub(crate) fn squads(kind: Kind, seed: u64, cells: u32) -> (World, Crowd, Vec<BodyId>) {
-    let mut world = draw(kind, seed, 2 * HALF);
-    let mut crowd = Crowd::new(&def(cells)).unwrap();
-    crowd.survey(&world);
-    let mut units = Vec::new();
+pub(crate) fn squads(kind: Kind, seed: u64, cells: u32) -> Scene {
+    let mut scene = Scene::of(draw(kind, seed, 2 * HALF), def(cells));
+    let size = scene.crowd.ground().size_of(Fx::lit("0.5")).unwrap();
     for n in 0..800 {
         let corner = if n < 400 { -100 } else { 80 };
         let at = Vec2::from_ints(corner + n % 400 % 20 * 2, corner + n % 400 / 20 * 2);
-        let size = crowd.ground().size_of(Fx::lit("0.5")).unwrap();
-        if units.len() < if n < 400 { 12 } else { 24 } && crowd.ground().is_open(at, size) {
+        if scene.units.len() < if n < 400 { 12 } else { 24 } && scene.crowd.ground().is_open(at, size) {
             let radius = if n % 2 == 0 { Fx::lit("0.4") } else { Fx::lit("0.5") };
-            let unit = world.create_body(&BodyDef::dynamic(Shape::circle(radius)).position(at)).unwrap();
-            crowd.add(&world, unit, MoverDef::default()).unwrap();
-            units.push(unit);
+            scene.add_disc(radius, at, MoverDef::default());
         }
     }
-    (world, crowd, units)
+    scene
 }
 
 #[test]
 fn a_match_with_corridors_that_is_restored_in_every_turn_goes_on_with_the_same_bits() {
     for (cells, frames, least_planning) in [(PLENTY, 80, 0), (FEW, 50, 40)] {
-        let (mut world, mut crowd, units) = squads(Kind::Walls, 2, cells);
-        let (mut copy_world, mut copy) = (world.clone(), crowd.clone());
+        let mut scene = squads(Kind::Walls, 2, cells);
+        let mut copy = scene.clone();
         let (mut on_their_way, mut planning) = (0, 0);
         for frame in 0..frames {
-            play(frame, &mut world, &mut crowd, &units);
-            play(frame, &mut copy_world, &mut copy, &units);
-            let (mut bytes, mut other) = (Vec::new(), Vec::new());
-            crowd.save(&mut bytes);
-            copy.save(&mut other);
-            assert_eq!(world.checksum(), copy_world.checksum(), "{cells} cells, frame {frame}");
-            assert!(bytes == other, "{cells} cells, frame {frame}");
-            assert_eq!(crowd.events(), copy.events(), "{cells} cells, frame {frame}");
-            copy = Crowd::load(&def(cells), &world, &bytes).unwrap();
-            let mut state = Vec::new();
-            world.snapshot(&mut state);
-            copy_world = World::from_bytes(&state).unwrap();
-            let is_fast = |unit: &&BodyId| world.body(**unit).unwrap().velocity().length() > Fx::ONE;
-            on_their_way += units.iter().filter(is_fast).count();
-            planning += u32::from(crowd.flows().is_planning());
+            play(frame, &mut scene);
+            play(frame, &mut copy);
+            scene.assert_same(&copy, format!("{cells} cells, frame {frame}"));
+            copy = scene.restored();
+            let is_fast = |unit: &&BodyId| scene.world.body(**unit).unwrap().velocity().length() > Fx::ONE;
+            on_their_way += scene.units.iter().filter(is_fast).count();
+            planning += u32::from(scene.crowd.flows().is_planning());
         }
         println!("{cells} cells: {on_their_way} unit-frames on the way, planning in {planning} frames");
         assert!(on_their_way > 400 || cells == FEW, "{on_their_way}: not interesting");
@@ -387,58 +350,31 @@ fn a_match_with_corridors_that_is_restored_in_every_turn_goes_on_with_the_same_b
 
 #[test]
 fn damaged_bytes_of_a_path_that_is_being_planned_are_refused_or_play_on() {
-    let (mut world, mut crowd, units) = squads(Kind::Walls, 2, FEW);
-    (0..6).for_each(|frame| play(frame, &mut world, &mut crowd, &units));
-    assert!(crowd.flows().is_planning());
-    let mut bytes = Vec::new();
-    crowd.save(&mut bytes);
+    let mut scene = squads(Kind::Walls, 2, FEW);
+    (0..6).for_each(|frame| play(frame, &mut scene));
+    assert!(scene.crowd.flows().is_planning());
     // Before the units are the fields and the path.
-    let (mut refused, mut taken) = (0, 0);
-    let end = bytes.len() - units.len() * 130;
-    for at in (end - 220..end).step_by((4 / share(4) as usize) | 1) {
-        let mut damaged = bytes.clone();
-        damaged[at] ^= 1 << (at % 8);
-        match Crowd::load(&def(FEW), &world, &damaged) {
-            Err(_) => refused += 1,
-            Ok(mut crowd) => {
-                taken += 1;
-                let mut world = world.clone();
-                crowd.step(&mut world, 20).unwrap();
-            }
-        }
-    }
-    assert!(refused > 10 && taken > 10, "{refused} {taken}: not interesting");
+    let end = scene.saved().len() - scene.units.len() * 130;
+    damage(&scene, end - 220..end, 1, 10);
 }
 
 #[test]
 fn a_path_over_the_whole_map_is_planned_over_many_frames() {
-    let area = Aabb::from_corners(Vec2::from_ints(-1_024, -512), Vec2::from_ints(1_024, 512));
-    let mut world = World::new(WorldDef::new()).unwrap();
-    for x in [-600, -100, 300, 800] {
-        house(&mut world, [Fx::from_num(x), Fx::from_num(x / 4)], [Fx::ONE, Fx::from_num(300)]);
-    }
-    let mut crowd = Crowd::new(&CrowdDef::new(GroundDef::new(area)).cells_per_frame(1_000)).unwrap();
-    crowd.survey(&world);
-    let disc = BodyDef::dynamic(Shape::circle(Fx::ONE / 2)).position(Vec2::from_ints(-1_000, 0));
-    let unit = world.create_body(&disc).unwrap();
-    crowd.add(&world, unit, MoverDef::default()).unwrap();
-    crowd.order(&world, &[unit], &Order::go(Vec2::from_ints(1_000, 100))).unwrap();
-    assert_eq!(crowd.is_waiting(unit), Some(true));
+    let mut scene = wide_land();
+    let unit = scene.add(Vec2::from_ints(-1_000, 0));
+    scene.go(&[unit], Vec2::from_ints(1_000, 100));
+    assert_eq!(scene.waiting(&[unit]), 1);
     let (mut waited, mut planning) = (0, 0);
-    while crowd.is_waiting(unit) == Some(true) {
-        crowd.step(&mut world, 20).unwrap();
-        world.step(20).unwrap();
+    while scene.waiting(&[unit]) == 1 {
+        scene.step();
         waited += 1;
-        planning += u32::from(crowd.flows().is_planning());
+        planning += u32::from(scene.crowd.flows().is_planning());
         assert!(waited < 2_000, "it waits for ever");
     }
     println!("planned in {planning} frames, a path after {waited}");
     assert!(planning > 10, "{planning}: all at once");
-    (0..20).for_each(|_| {
-        crowd.step(&mut world, 20).unwrap();
-        world.step(20).unwrap();
-    });
-    assert!(world.body(unit).unwrap().velocity().length() > Fx::from_num(2));
+    (0..20).for_each(|_| scene.step());
+    assert!(scene.world.body(unit).unwrap().velocity().length() > Fx::from_num(2));
 }
 
 /// Collects what is drawn.
@@ -454,12 +390,10 @@ impl MovementDraw for Portals {
 /// Two by two tiles: a wall along the border in the middle has one door.
 #[test]
 fn portals_are_drawn_where_tiles_are_connected() {
-    let mut world = World::new(WorldDef::new()).unwrap();
+    let mut world = open_world();
     let drawn = |world: &World| {
-        let mut crowd = Crowd::new(&CrowdDef::new(GroundDef::new(square(32)))).unwrap();
-        crowd.survey(world);
-        let (size, mut found) = (crowd.ground().size_of(Fx::ONE / 2).unwrap(), Portals::default());
-        crowd.draw_portals(size, &mut found);
+        let (crowd, mut found) = (Scene::new(world.clone(), 32).crowd, Portals::default());
+        crowd.draw_portals(size(crowd.ground()), &mut found);
         found.0
     };
     let across = |portals: &[[Vec2; 2]]| -> Vec<Fx> {
@@ -472,8 +406,7 @@ fn portals_are_drawn_where_tiles_are_connected() {
         "{open:?}"
     );
     for (y, half) in [(-12, 20), (23, 12)] {
-        let wall = BodyDef::static_body(Shape::rect(Fx::ONE / 4, Fx::from_num(half)));
-        world.create_body(&wall.position(Vec2::from_ints(0, y))).unwrap();
+        house(&mut world, Vec2::from_ints(0, y), Vec2::new(Fx::ONE / 4, Fx::from_num(half)));
     }
     // Between 8 and 11.
     let door = across(&drawn(&world));

@@ -9,8 +9,8 @@ use testudo_physics::math::isqrt_u64;
 use testudo_physics::{Fx, Pcg32, Vec2, World};
 use testudo_tests::cases::share;
 
-use crate::crowds::{RATE, Scene};
 use crate::maps::{HALF, KINDS, Kind, draw};
+use crate::scene::{RATE, Scene};
 
 /// How many scenes, and the first seed.
 pub(crate) fn scenes() -> (u64, u64) {
