@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::lexer::{Token, closing};
-use crate::tree::{Finding, Tree};
+use crate::tree::{Finding, Tree, look_at};
 
 /// Where a ban may be lifted: a file, and in it the module to which the attribute belongs, or none for the whole file or a function. Keep it
 /// short: every line is a place to look at by hand. The reasons stand in the attributes.
@@ -69,8 +69,7 @@ const LINTS: [&str; 9] = [
 
 /// A ban is lifted at an edge, with a reason, and nowhere else.
 pub(crate) fn bans_are_lifted_at_edges_only(tree: &Tree) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    for (path, _) in tree.rust_files("") {
+    let mut findings = look_at(tree.rust_files(""), |path, _, report| {
         let tokens = tree.tokens(path);
         for (at, token) in tokens.iter().enumerate() {
             let lifts = token.is_name("allow") || token.is_name("expect") || token.is_name("warn");
@@ -86,23 +85,17 @@ pub(crate) fn bans_are_lifted_at_edges_only(tree: &Tree) -> Vec<Finding> {
             let is_edge =
                 EDGES.iter().any(|(file, name)| *file == path && name.is_none_or(|_| *name == module));
             if !is_edge || !inside.iter().any(|token| token.is_name("reason")) {
-                findings.push(Finding {
-                    path: path.into(),
-                    line: token.line,
-                    message: "a ban of clippy.toml is lifted here; do without, or name this edge in tests/tidy/bans.rs and give a `reason`"
-                        .into(),
-                });
+                let advice = "a ban of clippy.toml is lifted here; do without, or name this edge in tests/tidy/bans.rs and give a `reason`";
+                report(token.line, advice.into());
             }
         }
-    }
-    for (path, text) in tree.texts().filter(|(path, _)| path.ends_with("Cargo.toml")) {
-        let lifted = text.lines().position(|line| line.trim_start().starts_with("disallowed_"));
-        findings.extend(lifted.map(|at| Finding {
-            path: path.into(),
-            line: at + 1,
-            message: "bans hold for whole packages; lift them at an edge, in the code".into(),
-        }));
-    }
+    });
+    let manifests = tree.texts().filter(|(path, _)| path.ends_with("Cargo.toml"));
+    findings.extend(look_at(manifests, |_, text, report| {
+        if let Some(at) = text.lines().position(|line| line.trim_start().starts_with("disallowed_")) {
+            report(at + 1, "bans hold for whole packages; lift them at an edge, in the code".into());
+        }
+    }));
     findings
 }
 

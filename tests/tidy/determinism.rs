@@ -1,7 +1,7 @@
 //! Items that are forbidden in simulation code because they differ between two machines or two runs, and that clippy cannot find.
 
 use crate::lexer::{Kind, Token, closing};
-use crate::tree::{Finding, Tree};
+use crate::tree::{Finding, Tree, look_at};
 
 /// Code that must give the same bits on every machine, its unit tests included. What else may not stand there is banned by `clippy.toml`.
 const SIMULATION: [&str; 5] =
@@ -19,20 +19,14 @@ fn in_scope(path: &str, scope: &[&str]) -> bool {
 
 /// No literal of a float: clippy bans the names of the types and their arithmetic, but has no lint for `Fx::from_num(0.5)`.
 pub(crate) fn simulation_has_no_float_literals(tree: &Tree) -> Vec<Finding> {
-    let mut findings = Vec::new();
     let files = tree.rust_files("").filter(|(path, _)| in_scope(path, &SIMULATION) && !FLOATS.contains(path));
-    for (path, _) in files {
-        let literals = tree.tokens(path).into_iter().filter(|token| token.kind == Kind::Float);
-        findings.extend(literals.map(|token| Finding {
-            path: path.to_string(),
-            line: token.line,
-            message: format!(
-                "`{}` in simulation code; write a fraction of integers: `Fx::ONE / 2`",
-                token.text
-            ),
-        }));
-    }
-    findings
+    look_at(files, |path, _, report| {
+        for token in tree.tokens(path).iter().filter(|token| token.kind == Kind::Float) {
+            let message =
+                format!("`{}` in simulation code; write a fraction of integers: `Fx::ONE / 2`", token.text);
+            report(token.line, message);
+        }
+    })
 }
 
 /// Crates that would bring in what differs from run to run. The engines do not depend on them, so no path can name them.
@@ -55,8 +49,7 @@ const STRANGE_CRATES: [&str; 14] = [
 
 /// The engines, and the demo with its game, depend on no crate of randomness, clocks, threads or unordered tables.
 pub(crate) fn dependencies_are_deterministic(tree: &Tree) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    for manifest in [
+    let manifests = [
         "physics/Cargo.toml",
         "physics/movement/Cargo.toml",
         "lockstep/Cargo.toml",
@@ -65,10 +58,10 @@ pub(crate) fn dependencies_are_deterministic(tree: &Tree) -> Vec<Finding> {
         "demo/render/Cargo.toml",
         "demo/bench/Cargo.toml",
         "demo/Cargo.toml",
-    ] {
-        let lines = tree.text(manifest).unwrap_or_default().lines().enumerate();
-        let strange = lines.filter_map(|(at, line)| {
-            let name = line.split(['=', '.', ' ']).next()?;
+    ];
+    look_at(manifests.into_iter().flat_map(|path| tree.file(path)), |manifest, text, report| {
+        for (at, line) in text.lines().enumerate() {
+            let name = line.split(['=', '.', ' ']).next().unwrap_or_default();
             // Pools that a game may lend; the engine starts no threads.
             let lent = name == "rayon" && line.contains("optional = true");
             // A feature may have such a name: what it brings stands among the dependencies.
@@ -80,17 +73,14 @@ pub(crate) fn dependencies_are_deterministic(tree: &Tree) -> Vec<Finding> {
                 "demo/render/Cargo.toml" => name == "tokio",
                 _ => is_optional && ["tokio", "getrandom"].contains(&name),
             };
-            (STRANGE_CRATES.contains(&name) && !is_feature && !lent && !edge).then_some((at, name))
-        });
-        findings.extend(strange.map(|(at, name)| Finding {
-            path: manifest.into(),
-            line: at + 1,
-            message: format!(
-                "take `{name}` out: randomness is seeded (`rand_pcg`), time is an argument, tables are ordered, threads belong to the game"
-            ),
-        }));
-    }
-    findings
+            if STRANGE_CRATES.contains(&name) && !is_feature && !lent && !edge {
+                let message = format!(
+                    "take `{name}` out: randomness is seeded (`rand_pcg`), time is an argument, tables are ordered, threads belong to the game"
+                );
+                report(at + 1, message);
+            }
+        }
+    })
 }
 
 /// Marks a structure or a field that is neither hashed nor snapshotted.
@@ -98,8 +88,7 @@ const NOT_STATE: &str = "not state:";
 
 /// Structures of the state hold no `usize`, pointer or reference-counted box.
 pub(crate) fn state_has_fixed_widths(tree: &Tree) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    for (path, text) in tree.rust_files("").filter(|(path, _)| in_scope(path, &STATE)) {
+    look_at(tree.rust_files("").filter(|(path, _)| in_scope(path, &STATE)), |path, text, report| {
         let lines: Vec<&str> = text.lines().collect();
         let tokens = tree.tokens(path);
         for at in 0..tokens.len() {
@@ -112,22 +101,17 @@ pub(crate) fn state_has_fixed_widths(tree: &Tree) -> Vec<Finding> {
                 let field = &tokens[place];
                 let marked = is_marked(&lines, tokens[at].line) || is_marked(&lines, field.line);
                 if !marked && has_machine_width(&tokens, place) {
-                    findings.push(Finding {
-                        path: path.to_string(),
-                        line: field.line,
-                        message: format!(
-                            "`{}` in a field of `{}`: its width or value differs between machines; use u32 or u64. \
-                             If it is scratch that is never hashed or snapshotted, say so above it: \
-                             `// {NOT_STATE} <why>`",
-                            field.text,
-                            tokens[at + 1].text
-                        ),
-                    });
+                    let message = format!(
+                        "`{}` in a field of `{}`: its width or value differs between machines; use u32 or u64. If it is \
+                         scratch that is never hashed or snapshotted, say so above it: `// {NOT_STATE} <why>`",
+                        field.text,
+                        tokens[at + 1].text
+                    );
+                    report(field.line, message);
                 }
             }
         }
-    }
-    findings
+    })
 }
 
 /// Indices of the tokens inside the body of the `struct` or `enum` at `at`.

@@ -1,7 +1,7 @@
 //! What the documents claim: files that exist, commands that CI runs, versions that have a reason, snapshots with owners.
 
 use crate::lexer::Kind;
-use crate::tree::{Finding, Tree};
+use crate::tree::{Finding, Tree, look_at};
 
 /// The one command that tests everything: the README names it and `.ci/run` runs it.
 const TEST_COMMAND: &str = "cargo test --workspace";
@@ -14,8 +14,7 @@ const VERSIONS: [(&str, &str); 2] = [("physics/src/", "SIM_VERSION"), ("lockstep
 
 /// Every link, folder and file that a document names exists.
 pub(crate) fn named_files_exist(tree: &Tree) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    for (document, text) in tree.texts().filter(|(path, _)| path.ends_with(".md")) {
+    look_at(tree.documents(), |document, text, report| {
         let folder = document.rsplit_once('/').map_or("", |(folder, _)| folder);
         let mut fenced = false;
         for (place, line) in text.lines().enumerate() {
@@ -27,19 +26,15 @@ pub(crate) fn named_files_exist(tree: &Tree) -> Vec<Finding> {
                 let bare_file_name = !name.contains('/') && tree.has_file_named(name);
                 let beside = tree.exists(&format!("{folder}/{name}"));
                 if !tree.exists(name) && !beside && !bare_file_name {
-                    findings.push(Finding {
-                        path: document.to_string(),
-                        line: place + 1,
-                        message: format!(
-                            "names `{name}`, which does not exist; write the path from the root of the repository \
-                             or from this folder, or take it out if it is gone"
-                        ),
-                    });
+                    let message = format!(
+                        "names `{name}`, which does not exist; write the path from the root of the repository or from \
+                         this folder, or take it out if it is gone"
+                    );
+                    report(place + 1, message);
                 }
             }
         }
-    }
-    findings
+    })
 }
 
 /// Targets of `[text](target)` that lead into the repository.
@@ -66,8 +61,7 @@ fn source_of_quotation(first: &str) -> Option<String> {
 /// A block of code whose first line is a comment with a path shows lines of that file, or of its documentation, in their order; `// ...` stands for
 /// what is left out. What an example prints stands in its test.
 pub(crate) fn quoted_code_is_in_its_file(tree: &Tree) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    for (document, text) in tree.texts().filter(|(path, _)| path.ends_with(".md")) {
+    look_at(tree.documents(), |_, text, report| {
         // Where the block is quoted from, and the lines of that file that have not been passed.
         let (mut quoted, mut fenced) = (None, false);
         let mut lines = text.lines().enumerate().peekable();
@@ -92,16 +86,11 @@ pub(crate) fn quoted_code_is_in_its_file(tree: &Tree) -> Vec<Finding> {
                 }
             };
             if !wanted.is_empty() && wanted != "// ..." && !left.any(is_it) {
-                findings.push(Finding {
-                    path: document.to_string(),
-                    line: place + 1,
-                    message: format!("quotes `{path}`, which has no such line there; copy it again"),
-                });
+                report(place + 1, format!("quotes `{path}`, which has no such line there; copy it again"));
                 quoted = None;
             }
         }
-    }
-    findings
+    })
 }
 
 /// Words in backticks that look like a file or a folder.
@@ -135,8 +124,7 @@ fn is_marked(before: &str) -> bool {
 /// Tables whose last column is "test" name tests: a change of one of them changes the promise. So do those of breakages ("caught by"), whose
 /// tests have their file in front: `file::some_test`.
 pub(crate) fn named_tests_exist(tree: &Tree) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    for (document, text) in tree.texts().filter(|(path, _)| path.ends_with(".md")) {
+    look_at(tree.documents(), |_, text, report| {
         // The heading of the last column.
         let mut heading = "";
         for (place, line) in text.lines().enumerate() {
@@ -150,34 +138,24 @@ pub(crate) fn named_tests_exist(tree: &Tree) -> Vec<Finding> {
                 |name: &&str| heading == "test" || (heading == "caught by" && name.contains("::"));
             let names = last.split('`').skip(1).step_by(2).filter(is_test_name);
             for name in names.filter(|name| !is_test(tree, name)) {
-                findings.push(Finding {
-                    path: document.to_string(),
-                    line: place + 1,
-                    message: format!("promises what the test `{name}` shows, which does not exist"),
-                });
+                report(place + 1, format!("promises what the test `{name}` shows, which does not exist"));
             }
         }
-    }
-    findings
+    })
 }
 
 /// The README's test command is the one that CI runs.
 pub(crate) fn test_command_is_one(tree: &Tree) -> Vec<Finding> {
-    let lacking = ["README.md", ".ci/run"].into_iter().filter(|path| {
-        !tree.text(path).unwrap_or_default().lines().any(|line| {
-            let command = line.split(" #").next().unwrap_or_default().trim();
-            command == TEST_COMMAND
-        })
-    });
-    lacking
-        .map(|path| Finding {
-            path: path.into(),
-            line: 1,
-            message: format!(
+    let files = ["README.md", ".ci/run"].map(|path| (path, tree.text(path).unwrap_or_default()));
+    look_at(files.into_iter(), |_, text, report| {
+        let command = |line: &str| line.split(" #").next().unwrap_or_default().trim() == TEST_COMMAND;
+        if !text.lines().any(command) {
+            let message = format!(
                 "has no line `{TEST_COMMAND}`: what people are told to run and what CI runs must be one"
-            ),
-        })
-        .collect()
+            );
+            report(1, message);
+        }
+    })
 }
 
 /// The changelog explains the versions that the code carries.
@@ -185,24 +163,21 @@ pub(crate) fn versions_have_reasons(tree: &Tree) -> Vec<Finding> {
     let changelog = tree.text("CHANGELOG.md").unwrap_or_default();
     let mut findings = Vec::new();
     for (src, name) in VERSIONS {
-        for (path, _) in tree.rust_files(src) {
+        findings.extend(look_at(tree.rust_files(src), |path, _, report| {
             let tokens = tree.tokens(path);
             let declared = tokens.windows(6).find(|window| {
                 window[0].is_name("const") && window[1].is_name(name) && window[5].kind == Kind::Integer
             });
-            let Some(declared) = declared else { continue };
+            let Some(declared) = declared else { return };
             let version = format!("`{name}` {}", declared[5].text);
             if !changelog.lines().any(|line| ends_word(line, &version)) {
-                findings.push(Finding {
-                    path: path.to_string(),
-                    line: declared[0].line,
-                    message: format!(
-                        "CHANGELOG.md says nothing about {version}; write there what changed and why (a line with \
-                         \"{version}\")"
-                    ),
-                });
+                let message = format!(
+                    "CHANGELOG.md says nothing about {version}; write there what changed and why (a line with \
+                     \"{version}\")"
+                );
+                report(declared[0].line, message);
             }
-        }
+        }));
     }
     findings
 }
@@ -214,8 +189,7 @@ fn ends_word(line: &str, text: &str) -> bool {
 
 /// Every golden file belongs to a test that is still there.
 pub(crate) fn snapshots_have_owners(tree: &Tree) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    for (path, text) in tree.texts().filter(|(path, _)| path.ends_with(".snap")) {
+    look_at(tree.texts().filter(|(path, _)| path.ends_with(".snap")), |path, text, report| {
         let header = |key: &str| {
             text.lines()
                 .take(8)
@@ -229,17 +203,13 @@ pub(crate) fn snapshots_have_owners(tree: &Tree) -> Vec<Finding> {
         let unnumbered = name.trim_end_matches(|c: char| c.is_ascii_digit()).trim_end_matches('-');
         let source = tree.text(owner).unwrap_or_default();
         if source.is_empty() || ![name, unnumbered].iter().any(|name| source.contains(name)) {
-            findings.push(Finding {
-                path: path.to_string(),
-                line: 1,
-                message: format!(
-                    "no test owns this golden file: {owner:?} does not mention {name:?}; delete it, or name it in \
-                     the test that compares it"
-                ),
-            });
+            let message = format!(
+                "no test owns this golden file: {owner:?} does not mention {name:?}; delete it, or name it in the test \
+                 that compares it"
+            );
+            report(1, message);
         }
-    }
-    findings
+    })
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Examples that people are told to run do run.
 
-use crate::tree::{Finding, Tree};
+use crate::tree::{Finding, Tree, look_at};
 
 /// Where the examples of the engines are, and the manifest of their package.
 const EXAMPLES: [(&str, &str); 3] = [
@@ -20,21 +20,16 @@ pub(crate) fn examples_are_run(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (folder, manifest) in EXAMPLES {
         let manifest = tree.text(manifest).unwrap_or_default();
-        for (path, _) in tree.rust_files(folder) {
-            let Some(name) = path.strip_prefix(folder).and_then(|file| file.strip_suffix(".rs")) else {
-                continue;
-            };
+        findings.extend(look_at(tree.rust_files(folder), |path, _, report| {
+            let name = path[folder.len()..].trim_end_matches(".rs");
             let is_tested = manifest
                 .split("[[")
                 .any(|part| part.contains(&format!("name = \"{name}\"")) && part.contains("test = true"));
             if !name.contains('/') && !is_tested && !run.contains(&name) {
-                findings.push(Finding {
-                    path: path.to_string(),
-                    line: 1,
-                    message: "nobody runs it: write its name into EXAMPLES of .ci/run, or give it a test and `test = true`".into(),
-                });
+                let advice = "nobody runs it: write its name into EXAMPLES of .ci/run, or give it a test and `test = true`";
+                report(1, advice.into());
             }
-        }
+        }));
     }
     findings
 }

@@ -1,7 +1,7 @@
 //! Sizes of files, things left undone, and where programs may be.
 
 use crate::lexer::test_module_lines;
-use crate::tree::{Finding, Tree};
+use crate::tree::{Finding, Tree, look_at};
 
 /// Longest file, its unit tests not counted.
 const LINES_MAX: usize = 600;
@@ -20,25 +20,17 @@ const LIBRARIES: [&str; 8] = [
 
 /// Files are short enough to be read at once.
 pub(crate) fn files_are_short(tree: &Tree) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    let product = ["physics/", "lockstep/", "demo/"];
-    for (path, text) in tree.rust_files("").filter(|(path, _)| product.iter().any(|p| path.starts_with(p))) {
-        if path.contains("/tests/") || path.ends_with("/tests.rs") {
-            continue;
-        }
+    let files = ["physics/", "lockstep/", "demo/"].into_iter().flat_map(|part| tree.product_files(part));
+    look_at(files, |path, text, report| {
         let lines = text.lines().count() - test_module_lines(&tree.tokens(path));
         if lines > LINES_MAX {
-            findings.push(Finding {
-                path: path.to_string(),
-                line: LINES_MAX + 1,
-                message: format!(
-                    "{lines} lines without unit tests, {LINES_MAX} are allowed; a file is one noun: find the second \
-                     one in it and give it a file of its own"
-                ),
-            });
+            let message = format!(
+                "{lines} lines without unit tests, {LINES_MAX} are allowed; a file is one noun: find the second one in \
+                 it and give it a file of its own"
+            );
+            report(LINES_MAX + 1, message);
         }
-    }
-    findings
+    })
 }
 
 /// Marks of unfinished work. Written in two halves, or this file would break its own rule.
@@ -64,21 +56,13 @@ const UNFINISHED: [(&str, &str); 8] = [
 
 /// Nothing is marked as unfinished, and no test is switched off.
 pub(crate) fn nothing_is_unfinished(tree: &Tree) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    for (path, text) in tree.texts() {
+    look_at(tree.texts(), |_, text, report| {
         for (place, line) in text.lines().enumerate() {
-            for (mark, advice) in UNFINISHED {
-                if contains_word(line, mark) {
-                    findings.push(Finding {
-                        path: path.to_string(),
-                        line: place + 1,
-                        message: format!("`{mark}`: {advice}"),
-                    });
-                }
+            for (mark, advice) in UNFINISHED.iter().filter(|(mark, _)| contains_word(line, mark)) {
+                report(place + 1, format!("`{mark}`: {advice}"));
             }
         }
-    }
-    findings
+    })
 }
 
 /// Whether the line has the mark, not as a part of a longer word.
@@ -122,32 +106,19 @@ pub(crate) fn programs_live_in_the_demo(tree: &Tree) -> Vec<Finding> {
     findings
 }
 
-/// Every member follows the workspace's lints.
+/// Every member of the workspace follows its lints; packages outside have a workspace of their own.
 pub(crate) fn members_share_lints(tree: &Tree) -> Vec<Finding> {
-    let members = [
-        "physics/Cargo.toml",
-        "physics/movement/Cargo.toml",
-        "lockstep/Cargo.toml",
-        "demo/Cargo.toml",
-        "demo/battle/Cargo.toml",
-        "demo/cubes/Cargo.toml",
-        "demo/render/Cargo.toml",
-        "demo/bench/Cargo.toml",
-        "tests/Cargo.toml",
-        "tests/sealed/Cargo.toml",
-        "tests/liar/Cargo.toml",
-    ];
-    let lacking = members.into_iter().filter(|path| {
-        tree.text(path).is_some_and(|text| !text.replace(' ', "").contains("[lints]\nworkspace=true"))
-    });
-    lacking
-        .map(|path| Finding {
-            path: path.into(),
-            line: 1,
-            message: "add `[lints]` with `workspace = true`: one set of lints for all packages".into(),
-        })
-        .collect()
+    let manifests = tree.texts().filter(|(path, _)| path.ends_with("Cargo.toml"));
+    let members = manifests.filter(|(path, text)| !text.contains("[workspace]") && *path != ALONE);
+    look_at(members, |_, text, report| {
+        if !text.replace(' ', "").contains("[lints]\nworkspace=true") {
+            report(1, "add `[lints]` with `workspace = true`: one set of lints for all packages".into());
+        }
+    })
 }
+
+/// A part of a workspace of its own.
+const ALONE: &str = "tests/bare/std/Cargo.toml";
 
 /// Which package may not know which: manifest, forbidden package, why.
 const STRANGERS: [(&str, &str, &str); 4] = [
@@ -182,58 +153,54 @@ const NEEDED_BY_TESTS: &[&str] = &["testudo-tests"];
 
 /// All dependencies stand in two tables, a line each: what stands in another one is a stranger, too.
 fn simulations_stand_alone(tree: &Tree) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    for (path, needed) in NEEDED {
-        let mut allowed: Option<&[&str]> = None;
-        for (at, line) in tree.text(path).unwrap_or_default().lines().enumerate() {
-            let name = line.split(['=', '.', ' ']).next().unwrap_or_default();
-            let is_strange = if line.starts_with('[') {
-                allowed = match line {
-                    "[dependencies]" => Some(needed),
-                    "[dev-dependencies]" => Some(NEEDED_BY_TESTS),
-                    _ => None,
+    let looked_at = NEEDED.into_iter().map(|(path, needed)| {
+        look_at(tree.file(path), |_, text, report| {
+            let mut allowed: Option<&[&str]> = None;
+            for (at, line) in text.lines().enumerate() {
+                let name = line.split(['=', '.', ' ']).next().unwrap_or_default();
+                let is_strange = if line.starts_with('[') {
+                    allowed = match line {
+                        "[dependencies]" => Some(needed),
+                        "[dev-dependencies]" => Some(NEEDED_BY_TESTS),
+                        _ => None,
+                    };
+                    allowed.is_none() && line.contains("dependencies")
+                } else {
+                    let is_entry = !name.is_empty() && !name.starts_with('#');
+                    is_entry && allowed.is_some_and(|allowed| !allowed.contains(&name))
                 };
-                allowed.is_none() && line.contains("dependencies")
-            } else {
-                let is_entry = !name.is_empty() && !name.starts_with('#');
-                is_entry && allowed.is_some_and(|allowed| !allowed.contains(&name))
-            };
-            if is_strange {
-                let message =
-                    format!("take `{line}` out: this is simulation only, {needed:?} are what it needs");
-                findings.push(Finding { path: path.into(), line: at + 1, message });
+                if is_strange {
+                    report(
+                        at + 1,
+                        format!("take `{line}` out: this is simulation only, {needed:?} are what it needs"),
+                    );
+                }
             }
-        }
-    }
-    findings
+        })
+    });
+    looked_at.flatten().collect()
 }
 
 /// Lockstep carries the actions of any deterministic game: without its feature `physics` it does not even build the other engine.
 fn lockstep_carries_any_game(tree: &Tree) -> Vec<Finding> {
-    let manifest = "lockstep/Cargo.toml";
-    let dependencies = tree.text(manifest).unwrap_or_default().lines().enumerate();
-    let taken = dependencies
-        .filter(|(_, line)| line.starts_with("testudo-physics") && !line.contains("optional = true"));
-    let mut findings: Vec<Finding> = taken
-        .map(|(at, _)| Finding {
-            path: manifest.into(),
-            line: at + 1,
-            message:
-                "make `testudo-physics` optional: lockstep carries the actions of any deterministic game"
-                    .into(),
-        })
-        .collect();
-    for (path, _) in tree.rust_files("lockstep/src/").filter(|(path, _)| !BRIDGES.contains(path)) {
-        let named =
-            tree.tokens(path).iter().find(|token| token.is_name("testudo_physics")).map(|token| token.line);
-        findings.extend(named.map(|line| Finding {
-            path: path.into(),
-            line,
-            message: format!(
+    let mut findings = look_at(tree.file("lockstep/Cargo.toml"), |_, text, report| {
+        for (at, line) in text.lines().enumerate() {
+            if line.starts_with("testudo-physics") && !line.contains("optional = true") {
+                let advice =
+                    "make `testudo-physics` optional: lockstep carries the actions of any deterministic game";
+                report(at + 1, advice.into());
+            }
+        }
+    });
+    let files = tree.rust_files("lockstep/src/").filter(|(path, _)| !BRIDGES.contains(path));
+    findings.extend(look_at(files, |path, _, report| {
+        if let Some(token) = tree.tokens(path).iter().find(|token| token.is_name("testudo_physics")) {
+            let advice = format!(
                 "`testudo_physics` may stand in {BRIDGES:?} only: lockstep carries any deterministic game"
-            ),
-        }));
-    }
+            );
+            report(token.line, advice);
+        }
+    }));
     findings
 }
 
@@ -268,34 +235,23 @@ const DENIED: [(&str, &[&str]); 5] = [
 
 /// The crates keep their bans, and `unsafe` is in the audited modules only.
 pub(crate) fn bans_hold(tree: &Tree) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    for src in ["physics/src/", "physics/movement/src/", "lockstep/src/", "demo/"] {
-        for (path, _) in tree.rust_files(src).filter(|(path, _)| !is_audited(path)) {
-            findings.extend(tree.tokens(path).iter().filter(|token| token.is_name("unsafe")).map(|token| {
-                Finding {
-                    path: path.into(),
-                    line: token.line,
-                    message: format!(
-                        "`unsafe` may stand in {AUDITED:?} only; find the safe way, or the audit has one more place"
-                    ),
-                }
-            }));
+    let parts = ["physics/src/", "physics/movement/src/", "lockstep/src/", "demo/"].into_iter();
+    let files = parts.flat_map(|src| tree.rust_files(src)).filter(|(path, _)| !is_audited(path));
+    let mut findings = look_at(files, |path, _, report| {
+        for token in tree.tokens(path).iter().filter(|token| token.is_name("unsafe")) {
+            let advice = format!(
+                "`unsafe` may stand in {AUDITED:?} only; find the safe way, or the audit has one more place"
+            );
+            report(token.line, advice);
         }
-    }
+    });
     for (file, lints) in DENIED {
-        let Some(text) = tree.text(file) else { continue };
-        for lint in lints {
-            let is_denied = text
-                .lines()
-                .any(|line| (line.contains("[deny(") || line.contains("[warn(")) && line.contains(lint));
-            if !is_denied {
-                findings.push(Finding {
-                    path: file.into(),
-                    line: 1,
-                    message: format!("deny (or warn of) `{lint}` for the whole crate"),
-                });
+        findings.extend(look_at(tree.file(file), |_, text, report| {
+            let denied = text.lines().filter(|line| line.contains("[deny(") || line.contains("[warn("));
+            for lint in lints.iter().filter(|lint| !denied.clone().any(|line| line.contains(**lint))) {
+                report(1, format!("deny (or warn of) `{lint}` for the whole crate"));
             }
-        }
+        }));
     }
     findings
 }

@@ -1,6 +1,6 @@
 //! How text is written: one width, and one word for one thing.
 
-use crate::tree::{Finding, Tree};
+use crate::tree::{Finding, Tree, look_at};
 
 /// Widest line of prose, in characters: of a document outside tables and code, and of a comment.
 const WIDTH_MAX: usize = 160;
@@ -10,8 +10,7 @@ const WORDS: [(&str, &str); 2] = [("spectator", "watcher"), ("newcomer", "guest,
 
 /// Prose has one width. Tables, code and what a program fills in have their own.
 pub(crate) fn lines_have_one_width(tree: &Tree) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    for (path, text) in tree.texts().filter(|(path, _)| path.ends_with(".md") || path.ends_with(".rs")) {
+    look_at(tree.documents().chain(tree.rust_files("")), |path, text, report| {
         let is_document = path.ends_with(".md");
         let (mut fenced, mut filled) = (false, false);
         for (place, line) in text.lines().enumerate() {
@@ -26,26 +25,21 @@ pub(crate) fn lines_have_one_width(tree: &Tree) -> Vec<Finding> {
             };
             let width = line.chars().count();
             if is_prose && width > WIDTH_MAX {
-                let message = format!("{width} characters, {WIDTH_MAX} are allowed; wrap the paragraph");
-                findings.push(Finding { path: path.into(), line: place + 1, message });
+                report(place + 1, format!("{width} characters, {WIDTH_MAX} are allowed; wrap the paragraph"));
             }
         }
-    }
-    findings
+    })
 }
 
 /// Lockstep has one word for one thing.
 pub(crate) fn lockstep_has_one_word_for_one_thing(tree: &Tree) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    for (path, text) in tree.texts().filter(|(path, _)| path.starts_with("lockstep/")) {
+    look_at(tree.texts().filter(|(path, _)| path.starts_with("lockstep/")), |_, text, report| {
         for (place, line) in text.lines().enumerate() {
             for (word, instead) in WORDS.iter().filter(|(word, _)| line.to_lowercase().contains(word)) {
-                let message = format!("`{word}` is not a word of lockstep; write {instead}");
-                findings.push(Finding { path: path.into(), line: place + 1, message });
+                report(place + 1, format!("`{word}` is not a word of lockstep; write {instead}"));
             }
         }
-    }
-    findings
+    })
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Sizes of functions and structures: a function fits a screen, a structure is one noun.
 
 use crate::lexer::{Kind, Token, closing, without_tests};
-use crate::tree::{Finding, Tree};
+use crate::tree::{Finding, Tree, look_at};
 
 /// Longest function, from its name to its last bracket.
 const LINES_MAX: usize = 60;
@@ -73,12 +73,9 @@ pub(crate) fn a_game_on_the_internet_is_short(tree: &Tree) -> Vec<Finding> {
 
 /// Functions fit a screen and need few things; structures are one noun.
 pub(crate) fn functions_and_structures_are_small(tree: &Tree, exceptions: &[Exception]) -> Vec<Finding> {
-    let mut findings = Vec::new();
     let mut needed = vec![false; exceptions.len()];
-    for (path, _) in tree.rust_files("").filter(|(path, _)| PRODUCT.iter().any(|p| path.starts_with(p))) {
-        if path.contains("/tests/") || path.ends_with("/tests.rs") {
-            continue;
-        }
+    let files = PRODUCT.into_iter().flat_map(|src| tree.product_files(src));
+    let mut findings = look_at(files, |path, _, report| {
         for item in items(&without_tests(&tree.tokens(path))) {
             if item.measured <= item.size.limit() {
                 continue;
@@ -88,20 +85,16 @@ pub(crate) fn functions_and_structures_are_small(tree: &Tree, exceptions: &[Exce
             });
             match excused {
                 Some(at) => needed[at] = true,
-                None => findings.push(Finding {
-                    path: path.to_string(),
-                    line: item.line,
-                    message: format!(
-                        "`{}` has {} of at most {} {}",
-                        item.name,
-                        item.measured,
-                        item.size.limit(),
-                        item.size.advice()
-                    ),
-                }),
+                None => {
+                    let (limit, advice) = (item.size.limit(), item.size.advice());
+                    report(
+                        item.line,
+                        format!("`{}` has {} of at most {limit} {advice}", item.name, item.measured),
+                    );
+                }
             }
         }
-    }
+    });
     let idle = exceptions.iter().zip(needed).filter(|(_, needed)| !needed);
     findings.extend(idle.map(|((path, name, size, ..), _)| Finding {
         path: "tests/tidy/exceptions.rs".into(),

@@ -19,10 +19,7 @@ pub(crate) fn types_are_in_few_files(tree: &Tree, exceptions: &[Spread]) -> Vec<
     for src in PRODUCT {
         // The files of a type, and the line where the first block of each begins.
         let mut types = BTreeMap::<&str, Vec<(&str, usize)>>::new();
-        for (path, _) in tree.rust_files(src) {
-            if path.contains("/tests/") || path.ends_with("/tests.rs") {
-                continue;
-            }
+        for (path, _) in tree.product_files(src) {
             for (name, line) in blocks(&without_tests(&tree.tokens(path))) {
                 let files = types.entry(name).or_default();
                 if files.last().is_none_or(|&(last, _)| last != path) {

@@ -2,7 +2,7 @@
 
 use crate::lexer::Kind;
 use crate::paths::paths;
-use crate::tree::{Finding, Tree};
+use crate::tree::{Finding, Tree, look_at};
 
 /// Where tests of more than one part live. The benchmark measures time and is no test.
 const TESTS: [&str; 2] = ["tests/", "demo/tests/"];
@@ -13,17 +13,13 @@ const UNSEEDED: [&str; 5] = ["thread_rng", "ThreadRng", "OsRng", "SysRng", "from
 
 /// Tests have the same outcome on a slow machine, beside another copy of themselves, and tomorrow.
 pub(crate) fn tests_are_repeatable(tree: &Tree) -> Vec<Finding> {
-    let mut findings = Vec::new();
     let is_test = |path: &str| {
         TESTS.iter().any(|p| path.starts_with(p)) && !NO_TESTS.iter().any(|p| path.starts_with(p))
     };
-    for (path, _) in tree.rust_files("").filter(|(path, _)| is_test(path)) {
+    look_at(tree.rust_files("").filter(|(path, _)| is_test(path)), |path, _, report| {
         let tokens = tree.tokens(path);
         // Where clippy's bans are lifted.
         let is_edge = path.starts_with("demo/tests/");
-        let mut report = |line: usize, message: String| {
-            findings.push(Finding { path: path.to_string(), line, message });
-        };
         for used in paths(&tokens).into_iter().filter(|_| is_edge) {
             if used.starts_with(&["std", "thread", "sleep"]) || used.starts_with(&["thread", "sleep"]) {
                 report(
@@ -49,14 +45,12 @@ pub(crate) fn tests_are_repeatable(tree: &Tree) -> Vec<Finding> {
                 report(token.line, "a fixed port; bind port 0 and ask the socket for its address".into());
             }
         }
-    }
-    findings
+    })
 }
 
 /// A unit test of physics that steps a world builds the whole engine a second time: 47 s of processor time instead of 22.
 pub(crate) fn unit_tests_step_no_world(tree: &Tree) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    for (path, text) in tree.rust_files("physics/src/") {
+    look_at(tree.rust_files("physics/src/"), |path, text, report| {
         let is_attribute = |line: &&str| line.starts_with("#[cfg(") && line.contains("test");
         let before = if path.ends_with("/tests.rs") {
             0
@@ -65,12 +59,10 @@ pub(crate) fn unit_tests_step_no_world(tree: &Tree) -> Vec<Finding> {
         };
         for (at, line) in text.lines().enumerate().skip(before) {
             if [".step(", ".step_on("].iter().any(|call| line.contains(call)) {
-                let message = "a unit test steps a world; move it to tests/physics/".into();
-                findings.push(Finding { path: path.to_string(), line: at + 1, message });
+                report(at + 1, "a unit test steps a world; move it to tests/physics/".into());
             }
         }
-    }
-    findings
+    })
 }
 
 fn has_fixed_port(text: &str) -> bool {

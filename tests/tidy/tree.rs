@@ -106,6 +106,11 @@ impl Tree {
         self.texts.get(path).map(|text| text.text.as_str())
     }
 
+    /// One file, if it is there.
+    pub(crate) fn file<'a>(&'a self, path: &'a str) -> impl Iterator<Item = (&'a str, &'a str)> {
+        self.text(path).map(|text| (path, text)).into_iter()
+    }
+
     /// The tokens of a Rust file; none if there is no such file.
     pub(crate) fn tokens(&self, path: &str) -> Vec<Token<'_>> {
         self.texts.get(path).map_or_else(Vec::new, |Text { text, pieces: places }| {
@@ -121,6 +126,16 @@ impl Tree {
     /// Rust files below a prefix.
     pub(crate) fn rust_files(&self, prefix: &str) -> impl Iterator<Item = (&str, &str)> {
         self.texts().filter(move |(path, _)| path.starts_with(prefix) && path.ends_with(".rs"))
+    }
+
+    /// Rust files below a prefix that are no tests as a whole.
+    pub(crate) fn product_files(&self, prefix: &str) -> impl Iterator<Item = (&str, &str)> {
+        self.rust_files(prefix).filter(|(path, _)| !path.contains("/tests/") && !path.ends_with("/tests.rs"))
+    }
+
+    /// Documents.
+    pub(crate) fn documents(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.texts().filter(|(path, _)| path.ends_with(".md"))
     }
 
     /// Whether a file or a folder has this path; `.` and `..` are followed.
@@ -145,6 +160,20 @@ impl Tree {
     pub(crate) fn has_file_named(&self, name: &str) -> bool {
         self.paths.iter().any(|path| path.rsplit('/').next() == Some(name))
     }
+}
+
+/// Every file in turn. `look` gets its path and text, and reports the lines that break a rule.
+pub(crate) fn look_at<'a>(
+    files: impl Iterator<Item = (&'a str, &'a str)>,
+    mut look: impl FnMut(&'a str, &'a str, &mut dyn FnMut(usize, String)),
+) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for (path, text) in files {
+        look(path, text, &mut |line, message| {
+            findings.push(Finding { path: path.into(), line, message });
+        });
+    }
+    findings
 }
 
 /// Fails with every finding on a line of its own.
