@@ -1,41 +1,14 @@
 //! What a guest takes for an answer to its question.
 
-use std::collections::VecDeque;
-use std::io;
-
+use crate::script::Script;
 use testudo_lockstep::packet::{Packet, PayloadFormat, Refusal, Refuse};
 use testudo_lockstep::service::agreement::Agreement;
 use testudo_lockstep::service::code::JoinCode;
 use testudo_lockstep::service::greeting::{Answer, Opened, Refused, Secrets, Welcome};
-use testudo_lockstep::service::guest::{Arrival, Dial, Guest, GuestError, Line, LineEvent, MIDDLE};
+use testudo_lockstep::service::guest::{Arrival, Guest, GuestError, MIDDLE};
 use testudo_lockstep::{
     BitWriter, Duration, Event, Identity, Instant, NoAction, PlayerId, Session, SessionConfig, SessionPhase,
 };
-
-/// A server that gives these answers, one on each connection.
-struct Server(VecDeque<Answer>);
-
-/// A connection with its answer.
-struct Answered(Option<Answer>);
-
-impl Dial for Server {
-    type Line = Answered;
-
-    fn dial(&mut self, _: &JoinCode, _: &[u8]) -> io::Result<Answered> {
-        Ok(Answered(self.0.pop_front()))
-    }
-}
-
-impl Line for Answered {
-    fn poll(&mut self, _: Instant) -> Option<LineEvent> {
-        self.0.take().map(|answer| match answer {
-            Answer::Refused(_) => LineEvent::Refused(answer.to_bytes()),
-            _ => LineEvent::Accepted(answer.to_bytes()),
-        })
-    }
-
-    fn send(&mut self, _: &[u8]) {}
-}
 
 fn agreement(players: u8, game: &[u8]) -> Agreement {
     Agreement::with_action_bits(&SessionConfig::new(players), 8, game).unwrap()
@@ -55,7 +28,7 @@ fn code() -> JoinCode {
 }
 
 fn joined(answer: Answer) -> Result<Option<Arrival>, GuestError> {
-    Guest::join(Server([answer].into()), code(), [3; 16], Instant::ZERO).unwrap().round(None, Instant::ZERO)
+    Guest::join(Script::of([answer]), code(), [3; 16], Instant::ZERO).unwrap().round(None, Instant::ZERO)
 }
 
 /// A relay could answer with settings that nobody had asked for, and whoever opened the room played by them: a million units, say.
@@ -63,7 +36,7 @@ fn joined(answer: Answer) -> Result<Option<Arrival>, GuestError> {
 fn a_room_is_the_one_that_was_asked_for() {
     let asked = agreement(3, b"small");
     let open = |answer: Answer| {
-        let guest = Guest::open(Server([answer].into()), code(), [3; 16], asked.clone(), Instant::ZERO);
+        let guest = Guest::open(Script::of([answer]), code(), [3; 16], asked.clone(), Instant::ZERO);
         guest.unwrap().round(None, Instant::ZERO)
     };
     assert!(
@@ -83,7 +56,7 @@ fn who_comes_back_finds_the_same_place_and_match() {
     let (asked, own) = (agreement(3, b"small"), Identity::Player(PlayerId(0)));
     let same = welcome(own, asked.clone());
     let back = |answers: [Answer; 2], is_opener: bool| {
-        let (server, token, now) = (Server(answers.into()), [3; 16], Instant::from_millis(1_000));
+        let (server, token, now) = (Script::of(answers), [3; 16], Instant::from_millis(1_000));
         let guest = match is_opener {
             true => Guest::open(server, code(), token, asked.clone(), now),
             false => Guest::join(server, code(), token, now),
@@ -137,7 +110,7 @@ fn a_session_is_over_only_when_its_guest_asks_for_no_other() {
     let now = Instant::from_millis(1_000);
     let later = now + Duration::from_secs(10);
     for (second, is_back) in [(came(), true), (removed, false)] {
-        let mut guest = Guest::join(Server([came(), second].into()), code(), [3; 16], now).unwrap();
+        let mut guest = Guest::join(Script::of([came(), second]), code(), [3; 16], now).unwrap();
         let arrival = guest.round(None, now).unwrap().unwrap();
         let mut session = turned_away(&arrival, now);
         let failed = |session: &mut Session<NoAction>| {
@@ -152,7 +125,7 @@ fn a_session_is_over_only_when_its_guest_asks_for_no_other() {
         assert_eq!((session.is_over(), failed(&mut session)), (!is_back, !is_back));
     }
     // Whoever leaves does not come back.
-    let mut guest = Guest::join(Server([came()].into()), code(), [3; 16], now).unwrap();
+    let mut guest = Guest::join(Script::of([came()]), code(), [3; 16], now).unwrap();
     let arrival = guest.round(None, now).unwrap().unwrap();
     let mut session = turned_away(&arrival, now);
     guest.leave();

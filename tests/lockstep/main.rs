@@ -40,6 +40,7 @@ mod replays;
 mod returns;
 mod rooms;
 mod saving;
+mod script;
 mod secrets;
 mod settings;
 mod simulated_network;

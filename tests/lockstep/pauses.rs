@@ -1,7 +1,7 @@
 //! Pauses: how long they last, and who can end them.
 
 use crate::joining::{come_back, config, restart, secret, start, without};
-use crate::play::{Play as _, assert_agreed, assert_agreed_by, exchange};
+use crate::play::{Play as _, assert_agreed, assert_agreed_by, exchange_all};
 use crate::saving;
 use crate::toy::{Order, Toy, latency, toy_match, toy_match_from};
 use testudo_lockstep::{
@@ -415,7 +415,7 @@ fn whoever_leaves_after_resigning_before_the_start_has_resigned() {
         let mut now = Instant::ZERO;
         while drivers[1].session().phase() == SessionPhase::Lobby {
             now += Duration::from_millis(10);
-            exchange(&mut drivers, now);
+            exchange_all(&mut drivers, now);
             drivers.iter_mut().for_each(|driver| driver.session_mut().handle_timeout(now));
             assert!(now < Instant::from_millis(10_000), "it does not begin");
         }
@@ -424,7 +424,7 @@ fn whoever_leaves_after_resigning_before_the_start_has_resigned() {
         let mut gone = None;
         while gone.is_none() {
             now += Duration::from_millis(10);
-            exchange(&mut drivers, now);
+            exchange_all(&mut drivers, now);
             drivers.iter_mut().for_each(|driver| _ = driver.advance(now));
             while let Some(event) = drivers[0].session_mut().poll_event() {
                 if let Event::PlayerGone { player: PlayerId(1), reason, .. } = event {

@@ -30,32 +30,30 @@ pub(crate) fn give_order(turn: Turn, session: &mut Session<Order>) {
     }
 }
 
-/// What the peers send is at its receivers at once.
-pub(crate) fn exchange(drivers: &mut [Driver<Toy>], now: Instant) {
+/// What these peers send is at its receivers at once. Each has a number, by which the others know it.
+pub(crate) fn exchange(peers: &mut [(u32, &mut AnySession)], now: Instant) {
     let (mut packets, mut packet) = (Vec::new(), Vec::new());
-    for (from, driver) in (0..).zip(drivers.iter_mut()) {
-        while let Some(PeerId(to)) = driver.session_mut().poll_transmit(now, &mut packet) {
-            packets.push((from, to as usize, packet.clone()));
+    for (from, session) in peers.iter_mut() {
+        while let Some(PeerId(to)) = session.poll_transmit(now, &mut packet) {
+            packets.push((*from, to, packet.clone()));
         }
     }
     for (from, to, packet) in packets {
-        if let Some(driver) = drivers.get_mut(to) {
-            driver.session_mut().handle_packet(now, PeerId(from), &packet);
+        for (_, session) in peers.iter_mut().filter(|(number, _)| *number == to) {
+            session.handle_packet(now, PeerId(from), &packet);
         }
     }
 }
 
+/// As [`exchange`], with peers whose numbers are their places.
+pub(crate) fn exchange_all(drivers: &mut [Driver<Toy>], now: Instant) {
+    let peers = (0..).zip(drivers).map(|(number, driver)| (number, &mut **driver.session_mut()));
+    exchange(&mut peers.collect::<Vec<_>>(), now);
+}
+
 /// The handshake of a guest behind the link `peer` of the host, as far as it goes at one point of time; the host is behind 0.
 pub(crate) fn introduce(host: &mut AnySession, guest: &mut AnySession, peer: PeerId, now: Instant) {
-    let mut packet = Vec::new();
-    for _ in 0..4 {
-        while guest.poll_transmit(now, &mut packet).is_some() {
-            host.handle_packet(now, peer, &packet);
-        }
-        while host.poll_transmit(now, &mut packet).is_some() {
-            guest.handle_packet(now, PeerId(0), &packet);
-        }
-    }
+    (0..8).for_each(|_| exchange(&mut [(0, host), (peer.0, guest)], now));
 }
 
 /// What a peer was told since the last call.

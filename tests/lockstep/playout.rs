@@ -1,6 +1,6 @@
 //! One-way streams: the playout delay buffer against the optimum, and a watcher two seconds away.
 
-use crate::play::{Play as _, exchange};
+use crate::play::{Play as _, exchange_all};
 use crate::toy::{Toy, latency, network, peer};
 use testudo_lockstep::simnet::{LinkConfig, SimNet};
 use testudo_lockstep::{
@@ -243,7 +243,7 @@ fn a_late_watcher_is_behind_by_the_delay_alone() {
                 frames_max = frames_max.max(advance.frames);
             }
         }
-        exchange(&mut drivers, now);
+        exchange_all(&mut drivers, now);
     }
     let behind = drivers[0].frame().0 - drivers[1].frame().0;
     assert!(frames_max > 4, "it never ran more than usual");

@@ -1,7 +1,6 @@
 //! Relays that know nothing of the game, and what such a relay lets through.
 
-use crate::play::{Play as _, assert_agreed, give_order};
-use std::collections::VecDeque;
+use crate::play::{Play as _, assert_agreed, exchange, give_order};
 
 use crate::joining::{come_back, config as joining_config, restart, secret, start};
 use crate::toy::{Order, Toy, latency, toy_match};
@@ -59,17 +58,6 @@ impl Simulation for Cheat {
     }
 }
 
-/// Packets in flight: receiver, sender, bytes.
-type Wire = VecDeque<(u32, PeerId, Vec<u8>)>;
-
-/// Sends everything that a session has to send.
-fn flush<A: Action>(session: &mut Session<A>, own: u32, now: Instant, wire: &mut Wire) {
-    let mut packet = Vec::new();
-    while let Some(to) = session.poll_transmit(now, &mut packet) {
-        wire.push_back((to.0, PeerId(own), packet.clone()));
-    }
-}
-
 fn guest<S: Simulation + Default>(config: &SessionConfig, player: u8, relay: u32) -> Driver<S> {
     let session = Session::join(config.clone(), PlayerId(player), PeerId(relay), Instant::ZERO);
     Driver::new(S::default(), session.unwrap())
@@ -82,29 +70,20 @@ fn what_a_relay_cannot_read_and_nobody_can_decode_runs_as_no_action_everywhere()
     let mut relay = Session::<AnyAction>::relay(config.clone(), Order::MAX_BITS, Instant::ZERO).unwrap();
     let mut honest = [0, 1].map(|player| guest::<Toy>(&config, player, RELAY));
     let mut cheat = guest::<Cheat>(&config, 2, RELAY);
-    let mut wire = Wire::new();
     let mut now = Instant::ZERO;
     let is_over = |drivers: &[Driver<Toy>; 2]| drivers.iter().all(|driver| driver.session().is_over());
     while !is_over(&honest) && now < Instant::from_millis(120_000) {
         now += Duration::from_millis(5);
-        for (to, from, packet) in std::mem::take(&mut wire) {
-            match to {
-                RELAY => relay.handle_packet(now, from, &packet),
-                2 => cheat.session_mut().handle_packet(now, from, &packet),
-                player => honest[player as usize].session_mut().handle_packet(now, from, &packet),
-            }
-        }
         relay.handle_timeout(now);
-        flush(&mut relay, RELAY, now, &mut wire);
-        for (player, driver) in (0_u32..).zip(&mut honest) {
+        for driver in &mut honest {
             driver.advance_with(now, |turn, _, session| give_order(turn, session));
-            flush(driver.session_mut(), player, now, &mut wire);
         }
         cheat.advance_with(now, |turn, _, session| {
             let order = if turn.0 % 3 == 0 { LooseOrder::Junk } else { LooseOrder::Sound(Order::Push(5)) };
             let _ = session.submit(&order);
         });
-        flush(cheat.session_mut(), 2, now, &mut wire);
+        let [first, second] = honest.each_mut().map(Driver::session_mut);
+        exchange(&mut [(0, first), (1, second), (2, cheat.session_mut()), (RELAY, &mut relay)], now);
     }
     let [first, second] = &honest;
     for driver in &honest {
@@ -123,17 +102,8 @@ fn a_relay_of_another_game_refuses_the_players() {
     let config = SessionConfig::new(2).simulated().topology(Topology::Relay);
     let mut relay = Session::<AnyAction>::relay(config.clone(), 32, Instant::ZERO).unwrap();
     let mut driver = guest::<Toy>(&config, 0, 2);
-    let mut wire = Wire::new();
     for step in 1..200 {
-        let now = Instant::from_millis(step * 5);
-        flush(driver.session_mut(), 0, now, &mut wire);
-        for (to, from, packet) in std::mem::take(&mut wire) {
-            match to {
-                2 => relay.handle_packet(now, from, &packet),
-                _ => driver.session_mut().handle_packet(now, from, &packet),
-            }
-        }
-        flush(&mut relay, 2, now, &mut wire);
+        exchange(&mut [(0, driver.session_mut()), (2, &mut relay)], Instant::from_millis(step * 5));
     }
     assert!(matches!(driver.session().phase(), SessionPhase::Failed(_)), "{:?}", driver.session().phase());
 }
@@ -142,18 +112,8 @@ fn a_relay_of_another_game_refuses_the_players() {
 fn knock(relay: &mut Session<AnyAction>, config: SessionConfig, from: u32, start_ms: u64) -> bool {
     let mut player =
         Session::<Order>::join(config, PlayerId(0), PeerId(9), Instant::from_millis(start_ms)).unwrap();
-    let mut wire = Wire::new();
     for step in 0..40 {
-        let now = Instant::from_millis(start_ms + step * 5);
-        flush(&mut player, from, now, &mut wire);
-        flush(relay, 9, now, &mut wire);
-        for (to, from, packet) in std::mem::take(&mut wire) {
-            if to == 9 {
-                relay.handle_packet(now, from, &packet);
-            } else {
-                player.handle_packet(now, from, &packet);
-            }
-        }
+        exchange(&mut [(from, &mut player), (9, relay)], Instant::from_millis(start_ms + step * 5));
     }
     player.knows(PeerId(9)) && !player.is_over() && relay.knows(PeerId(from))
 }

@@ -80,6 +80,20 @@ fn play(loopback: SocketAddr) {
     assert_eq!(host.1.session().link_count(), 2);
 }
 
+/// A match between these sockets begins; to the guest, the host is this peer.
+fn assert_meet(host: &mut UdpTransport, guest: &mut UdpTransport, peer: PeerId) {
+    let config = SessionConfig::new(2).simulated().turns(10);
+    let mut now = Instant::ZERO;
+    let mut first = Session::<Order>::host(config.clone(), now).unwrap();
+    let mut second = Session::<Order>::join(config, PlayerId(1), peer, now).unwrap();
+    while second.phase() != SessionPhase::Running {
+        host.pump(&mut first, now).unwrap();
+        guest.pump(&mut second, now).unwrap();
+        now += Duration::from_millis(5);
+        assert!(now < Instant::from_millis(9_000), "{:?} {:?}", host.stats(), guest.stats());
+    }
+}
+
 /// The host's answers came from an address that the guest did not know: its own host's, in the form of the other version of IP.
 #[test]
 fn a_socket_of_version_6_reaches_a_host_of_version_4() {
@@ -95,16 +109,7 @@ fn a_socket_of_version_6_reaches_a_host_of_version_4() {
     let mut guest = UdpTransport::bind(guest_at).unwrap();
     let peer = guest.add_peer(at);
     assert_eq!(guest.add_peer(mapped), peer);
-    let config = SessionConfig::new(2).simulated().turns(10);
-    let mut now = Instant::ZERO;
-    let mut first = Session::<Order>::host(config.clone(), now).unwrap();
-    let mut second = Session::<Order>::join(config, PlayerId(1), peer, now).unwrap();
-    while second.phase() != SessionPhase::Running {
-        host.pump(&mut first, now).unwrap();
-        guest.pump(&mut second, now).unwrap();
-        now += Duration::from_millis(5);
-        assert!(now < Instant::from_millis(9_000), "{:?}", guest.stats());
-    }
+    assert_meet(&mut host, &mut guest, peer);
 }
 
 #[test]
@@ -138,16 +143,7 @@ fn who_has_asked_many_hosts_can_be_one() {
     }
     let mut guest = UdpTransport::bind(loopback()).unwrap();
     let peer = guest.add_peer(at);
-    let config = SessionConfig::new(2).simulated().turns(10);
-    let mut now = Instant::ZERO;
-    let mut first = Session::<Order>::host(config.clone(), now).unwrap();
-    let mut second = Session::<Order>::join(config, PlayerId(1), peer, now).unwrap();
-    while second.phase() != SessionPhase::Running {
-        host.pump(&mut first, now).unwrap();
-        guest.pump(&mut second, now).unwrap();
-        now += Duration::from_millis(5);
-        assert!(now < Instant::from_millis(9_000), "{:?}", host.stats());
-    }
+    assert_meet(&mut host, &mut guest, peer);
 }
 
 /// A host without a seal, which offers its places to whoever asks.
@@ -159,6 +155,22 @@ struct PlainHost {
 }
 
 impl PlainHost {
+    /// It offers places in this match, whose host has this session. Returns its code, too.
+    fn new(session: Session<Order>, agreement: Agreement) -> (Self, JoinCode) {
+        let udp = UdpTransport::bind(loopback()).unwrap();
+        let code = JoinCode::unsealed(udp.local_address().unwrap());
+        let offers = Offers::new(&session, agreement);
+        (
+            Self {
+                udp,
+                offers,
+                driver: Driver::new(Toy { gives_state: true, ..Toy::default() }, session),
+                gone: 0,
+            },
+            code,
+        )
+    }
+
     fn round(&mut self, now: Instant) {
         let Self { udp, offers, driver, gone } = self;
         let invite = |member: Option<PeerId>, bytes: &[u8]| {
@@ -192,11 +204,7 @@ fn a_guest_without_a_seal_comes_and_comes_back_to_its_place() {
     let mut now = Instant::ZERO;
     let config = agreement.config().simulated().session_id(7).player_key(key_of(0));
     let session = Session::host(config, now).unwrap();
-    let udp = UdpTransport::bind(loopback()).unwrap();
-    let code = JoinCode::unsealed(udp.local_address().unwrap());
-    let offers = Offers::new(&session, agreement);
-    let toy = Toy { gives_state: true, ..Toy::default() };
-    let mut host = PlainHost { udp, offers, driver: Driver::new(toy, session), gone: 0 };
+    let (mut host, code) = PlainHost::new(session, agreement);
     let mut guest = Guest::join(PlainDialer::new(99, false), code, [0; 16], now).unwrap();
     let (mut driver, mut arrivals): (Option<Driver<Toy>>, u32) = (None, 0);
     let mut asleep_until = Instant::ZERO;
@@ -249,10 +257,7 @@ fn a_guest_whose_engines_have_another_version_is_refused() {
     let agreement = Agreement::new::<Order>(&settings, b"").unwrap();
     let mut now = Instant::ZERO;
     let session = Session::host(agreement.config().simulated().session_id(7), now).unwrap();
-    let udp = UdpTransport::bind(loopback()).unwrap();
-    let code = JoinCode::unsealed(udp.local_address().unwrap());
-    let offers = Offers::new(&session, agreement);
-    let mut host = PlainHost { udp, offers, driver: Driver::new(Toy::default(), session), gone: 0 };
+    let (mut host, code) = PlainHost::new(session, agreement);
     let mut guest = Guest::join(PlainDialer::new(99, false), code, [0; 16], now).unwrap();
     let mut session: Option<Session<Order>> = None;
     while session.as_ref().is_none_or(|session| !session.is_over()) {

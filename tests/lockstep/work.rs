@@ -1,6 +1,6 @@
 //! Machines that take time: what a slow one costs the others, and what a round of the driver does at most.
 
-use crate::play::{Play as _, exchange, give_order};
+use crate::play::{Play as _, exchange_all, give_order};
 use core::num::NonZeroU32;
 
 use crate::toy::{Toy, latency, peer, toy_match};
@@ -228,7 +228,7 @@ fn one_call_runs_sixteen_frames_at_most_while_it_catches_up() {
                 assert!(frames <= if is_behind { bound } else { 4 }, "{frames} frames");
                 most = most.max(frames);
             }
-            exchange(&mut drivers, now);
+            exchange_all(&mut drivers, now);
         }
         assert_eq!(most, bound, "the bound is reached");
     }

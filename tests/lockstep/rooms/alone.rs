@@ -1,13 +1,11 @@
 //! A guest whose relay ends the room while it has still some turns to run.
 
-use std::collections::VecDeque;
-use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 
 use testudo_lockstep::service::agreement::Agreement;
 use testudo_lockstep::service::code::JoinCode;
 use testudo_lockstep::service::greeting::{Answer, Refused, Welcome};
-use testudo_lockstep::service::guest::{Dial, Guest, Line, LineEvent, LossKind};
+use testudo_lockstep::service::guest::{Guest, LineEvent, LossKind};
 use testudo_lockstep::service::relay::limits::Limits;
 use testudo_lockstep::{
     Duration, Identity, Instant, NoAction, PeerId, PlayerId, Session, SessionConfig, SessionPhase,
@@ -15,28 +13,7 @@ use testudo_lockstep::{
 
 use super::world::{TICK, World, come};
 use super::{assert_agreed, gather};
-
-/// What happens on each connection that is made; none where there is no socket.
-struct Script(VecDeque<Option<VecDeque<LineEvent>>>);
-
-struct Scripted(VecDeque<LineEvent>);
-
-impl Dial for Script {
-    type Line = Scripted;
-
-    fn dial(&mut self, _code: &JoinCode, _greeting: &[u8]) -> io::Result<Scripted> {
-        let line = self.0.pop_front().unwrap_or(Some(VecDeque::new()));
-        line.map(Scripted).ok_or_else(|| io::ErrorKind::AddrNotAvailable.into())
-    }
-}
-
-impl Line for Scripted {
-    fn poll(&mut self, _now: testudo_lockstep::Instant) -> Option<LineEvent> {
-        self.0.pop_front()
-    }
-
-    fn send(&mut self, _packet: &[u8]) {}
-}
+use crate::script::Script;
 
 /// It asked for its place again, was told that the match is over, and gave up with turns that it had.
 #[test]
@@ -56,9 +33,8 @@ fn who_has_everything_plays_to_the_end_without_its_relay() {
     world.kill(watcher);
 
     let lost = LineEvent::Lost { why: "the room is closed".into(), kind: LossKind::Other };
-    let placed = [LineEvent::Accepted(reply.answer.to_bytes()), lost];
-    let over = [LineEvent::Refused(Answer::Refused(Refused::Over).to_bytes())];
-    let script = Script([Some(placed.into()), Some(over.into())].into());
+    let mut script = Script::of([Answer::Refused(Refused::Over)]);
+    script.0.push_front(Some([LineEvent::Accepted(reply.answer.to_bytes()), lost].into()));
     let code = JoinCode::unsealed(SocketAddr::from((Ipv4Addr::LOCALHOST, 1)));
     let mut now = world.now;
     let mut guest = Guest::join(script, code, [0; 16], now).unwrap();
