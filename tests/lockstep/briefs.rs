@@ -5,12 +5,11 @@ use testudo_lockstep::{Action, BitReader, BitWriter, DecodeError, PlayerId, Simu
 use testudo_tests::scenes::Generator;
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::replays::{SIM_VERSION, TURNS, header, record};
+use crate::replays::{self, SIM_VERSION, TURNS, header};
 use crate::toy::{Order, Toy};
 
 fn whole() -> Replay {
-    let (bytes, _) = record(None, Some(Ending::Over));
-    Replay::read(bytes, SIM_VERSION).unwrap()
+    Replay::read(replays::whole().0, SIM_VERSION).unwrap()
 }
 
 fn brief() -> Vec<u8> {

@@ -1,5 +1,7 @@
 //! Replays: recordings play again, damage is found, and nothing else is accepted as a replay.
 
+use core::ops::Range;
+
 use crate::toy::{Order, Toy, bot};
 use testudo_lockstep::replay::{
     Divergence, Ending, Notice, REPLAY_VERSION, Recorded, Recorder, Replay, ReplayError, ReplayHeader,
@@ -8,7 +10,7 @@ use testudo_lockstep::replay::{
 use testudo_lockstep::state::{self, State, StateError, Visit};
 use testudo_lockstep::{BitWriter, PlayerId, SessionConfig, Simulation, Turn};
 use testudo_tests::scenes::Generator;
-use xxhash_rust::xxh3::xxh3_64;
+use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 pub(crate) const SIM_VERSION: u32 = 7;
 pub(crate) const TURNS: u32 = 60;
@@ -36,27 +38,42 @@ pub(crate) fn header() -> ReplayHeader {
     }
 }
 
-/// A match with every kind of event; `broken` flips a bit in one of its turns. Also returns the ends of all records.
-pub(crate) fn record(broken: Option<u32>, ending: Option<Ending>) -> (Vec<u8>, Vec<usize>) {
+/// A recording of three bots for a test. By default it has every kind of event.
+#[derive(Clone, Debug)]
+pub(crate) struct Plan {
+    pub(crate) turns: u32,
+    /// The match is paused for these turns.
+    pub(crate) paused: Range<u32>,
+    /// Turn and player.
+    pub(crate) notices: Vec<(u32, u8, Notice)>,
+    /// The turn after which a bit of the recorded copy is flipped.
+    pub(crate) broken: Option<u32>,
+    /// Turns between keyframes; 0: there are none.
+    pub(crate) keyframe_every: u32,
+}
+
+impl Default for Plan {
+    fn default() -> Self {
+        let played = (21..25).map(|turn| (turn, 1, Notice::PlayedFor));
+        let notices = [(9, 2, Notice::Surrendered), (20, 1, Notice::TakenOver), (25, 1, Notice::Gone)];
+        let notices = notices.into_iter().chain(played).chain([(28, 1, Notice::Returned)]).collect();
+        Self { turns: TURNS, paused: 30..33, notices, broken: None, keyframe_every: KEYFRAME_EVERY }
+    }
+}
+
+/// The bytes of a recording, and the ends of all records.
+pub(crate) fn record(plan: &Plan) -> (Vec<u8>, Vec<usize>) {
     let mut toy = Toy::default();
     let mut recorder = Recorder::new(&header());
     let mut ends = vec![recorder.bytes().len()];
-    for turn in 0..TURNS {
-        if turn % KEYFRAME_EVERY == 0 {
+    for turn in 0..plan.turns {
+        if plan.keyframe_every > 0 && turn % plan.keyframe_every == 0 {
             let mut bytes = Vec::new();
             state::save(&mut toy, &mut bytes);
             recorder.keyframe(&bytes);
             ends.push(recorder.bytes().len());
         }
-        let notice = match turn {
-            9 => Some((2, Notice::Surrendered)),
-            20 => Some((1, Notice::TakenOver)),
-            21..25 => Some((1, Notice::PlayedFor)),
-            25 => Some((1, Notice::Gone)),
-            28 => Some((1, Notice::Returned)),
-            _ => None,
-        };
-        if let Some((player, notice)) = notice {
+        for &(_, player, notice) in plan.notices.iter().filter(|(at, ..)| *at == turn) {
             let player = PlayerId(player);
             recorder.notice(player, notice);
             match notice {
@@ -74,28 +91,30 @@ pub(crate) fn record(broken: Option<u32>, ending: Option<Ending>) -> (Vec<u8>, V
                 toy.apply(player, &order);
             }
         }
-        // The match is paused for some turns.
-        let frames = if (30..33).contains(&turn) { 0 } else { 4 };
+        let frames = if plan.paused.contains(&turn) { 0 } else { 4 };
         for _ in 0..frames {
             recorder.frame(20);
             toy.step(20);
         }
-        if broken == Some(turn) {
-            toy.values[1] ^= 1 << 9;
+        if plan.broken == Some(turn) {
+            toy.values[1] ^= 1 << 11;
         }
         recorder.end_turn(toy.checksum());
         ends.push(recorder.bytes().len());
     }
-    if let Some(ending) = ending {
-        recorder.end(ending);
-        ends.push(recorder.bytes().len());
-    }
+    recorder.end(Ending::Over);
+    ends.push(recorder.bytes().len());
     assert_eq!(recorder.total_bytes(), recorder.bytes().len() as u64);
-    (recorder.bytes().to_vec(), ends)
+    (recorder.take_bytes(), ends)
 }
 
-fn whole() -> (Vec<u8>, Vec<usize>) {
-    record(None, Some(Ending::Over))
+pub(crate) fn whole() -> (Vec<u8>, Vec<usize>) {
+    record(&Plan::default())
+}
+
+/// What a copy that went wrong in this turn has recorded.
+fn broken_in(turn: u32) -> Vec<u8> {
+    record(&Plan { broken: Some(turn), ..Plan::default() }).0
 }
 
 /// Plays all of it and compares keyframes; returns the player at its end.
@@ -128,16 +147,8 @@ fn a_match_is_played_again_bit_by_bit() {
 
 #[test]
 fn any_turn_can_be_reached_from_any_other() {
-    let (bytes, _) = whole();
-    let replay = || Replay::read(bytes.clone(), SIM_VERSION).unwrap();
-    let mut states = Vec::new();
-    let mut player = ReplayPlayer::new(replay(), Toy::default());
-    loop {
-        states.push(player.simulation().checksum());
-        if !player.step_turn() {
-            break;
-        }
-    }
+    let sums = sums_of_the_orders();
+    let mut player = ReplayPlayer::new(Replay::read(whole().0, SIM_VERSION).unwrap(), Toy::default());
     for from in [0, 1, 15, 16, 17, 31, 40, TURNS] {
         for to in 0..=TURNS {
             player.seek(from).unwrap();
@@ -146,30 +157,34 @@ fn any_turn_can_be_reached_from_any_other() {
             }
             player.seek(to).unwrap();
             assert_eq!((player.turn(), player.frame()), (to, 0), "from {from}");
-            assert_eq!(player.simulation().checksum(), states[to as usize], "{from} to {to}");
+            assert_eq!(player.simulation().checksum(), sums[to as usize], "{from} to {to}");
         }
     }
     assert_eq!(player.divergence(), None);
     assert_eq!(player.seek(TURNS + 1), Err(SeekError::Beyond { turns: TURNS }));
 }
 
+/// Appends a record, with the hash that follows from it and from the one before it, at the end of the file.
+fn append(file: &mut Vec<u8>, record: &[u8]) {
+    let before = u64::from_le_bytes(*file.last_chunk().unwrap());
+    file.extend_from_slice(record);
+    file.extend_from_slice(&xxh3_64_with_seed(record, before).to_le_bytes());
+}
+
 /// The same replay with one bit of one keyframe's state flipped, by a hand that knows how to compute the hashes.
 fn with_changed_keyframe(bytes: &[u8], ends: &[usize], keyframe: usize, bit: usize) -> Replay {
     let mut file = bytes[..ends[0]].to_vec();
-    let mut chain = u64::from_le_bytes(*file.last_chunk().unwrap());
     let mut keyframes = 0;
     for pair in ends.windows(2) {
-        let start = file.len();
-        file.extend_from_slice(&bytes[pair[0]..pair[1] - 8]);
-        if bytes[pair[0] + 4] == 3 {
+        let mut record = bytes[pair[0]..pair[1] - 8].to_vec();
+        if record[4] == 3 {
             if keyframes == keyframe {
                 // Length, kind and turn come before the state.
-                file[start + 9 + bit / 8] ^= 1 << (bit % 8);
+                record[9 + bit / 8] ^= 1 << (bit % 8);
             }
             keyframes += 1;
         }
-        chain = xxhash_rust::xxh3::xxh3_64_with_seed(&file[start..], chain);
-        file.extend_from_slice(&chain.to_le_bytes());
+        append(&mut file, &record);
     }
     let replay = Replay::read(file, SIM_VERSION).unwrap();
     assert!(replay.is_complete());
@@ -216,7 +231,7 @@ fn a_changed_keyframe_is_noted_and_passed_over() {
 #[test]
 fn keyframes_beyond_a_divergence_or_a_disagreement_are_not_used() {
     let (sums, broken) = (sums_of_the_orders(), 5);
-    let (bytes, _) = record(Some(broken), Some(Ending::Over));
+    let bytes = broken_in(broken);
     let mut player = ReplayPlayer::new(Replay::read(bytes.clone(), SIM_VERSION).unwrap(), Toy::default());
     player.seek(TURNS).unwrap();
     assert_ne!(player.checksum(), sums[TURNS as usize], "the test needs a keyframe that went wrong, too");
@@ -228,14 +243,8 @@ fn keyframes_beyond_a_divergence_or_a_disagreement_are_not_used() {
     }
     // A file that says itself from where on the peers disagreed.
     let mut marked = bytes[..bytes.len() - 18].to_vec();
-    let mut chain = u64::from_le_bytes(*marked.last_chunk().unwrap());
-    let end = bytes[bytes.len() - 18..bytes.len() - 8].to_vec();
-    let mark = [&4_u32.to_le_bytes(), &[4_u8][..], &broken.to_le_bytes()].concat();
-    for record in [mark, end] {
-        chain = xxhash_rust::xxh3::xxh3_64_with_seed(&record, chain);
-        marked.extend_from_slice(&record);
-        marked.extend_from_slice(&chain.to_le_bytes());
-    }
+    append(&mut marked, &[&4_u32.to_le_bytes(), &[4_u8][..], &broken.to_le_bytes()].concat());
+    append(&mut marked, &bytes[bytes.len() - 18..bytes.len() - 8]);
     let replay = Replay::read(marked, SIM_VERSION).unwrap();
     assert_eq!((replay.desync(), replay.is_complete()), (Some(broken), true));
     let mut player = ReplayPlayer::new(replay, Toy::default());
@@ -268,8 +277,7 @@ fn a_saved_state_is_a_place_to_come_back_to() {
 #[test]
 fn a_divergence_is_named_by_its_first_turn() {
     for turn in [0, 5, 31, TURNS - 1] {
-        let (bytes, _) = record(Some(turn), Some(Ending::Over));
-        let player = play(Replay::read(bytes, SIM_VERSION).unwrap());
+        let player = play(Replay::read(broken_in(turn), SIM_VERSION).unwrap());
         let found = player.divergence().unwrap();
         assert_eq!(found.turn(), turn, "{found}");
         assert!(matches!(found, Divergence::Checksum { .. }), "{found}");
@@ -354,10 +362,8 @@ fn other_versions_are_refused_with_a_sentence() {
     // A later format is named, not misread; its first record is valid as far as a reader can tell.
     let mut later = bytes[..8].to_vec();
     let payload = [(REPLAY_VERSION + 1).to_le_bytes().as_slice(), &[9; 40]].concat();
-    let mut record = (payload.len() as u32).to_le_bytes().to_vec();
-    record.push(1);
-    record.extend_from_slice(&payload);
-    let hash = xxhash_rust::xxh3::xxh3_64_with_seed(&record, 0);
+    let record = [&(payload.len() as u32).to_le_bytes(), &[1][..], &payload].concat();
+    let hash = xxh3_64_with_seed(&record, 0);
     later.extend_from_slice(&record);
     later.extend_from_slice(&hash.to_le_bytes());
     let error = Replay::read(later, SIM_VERSION).unwrap_err();
@@ -412,7 +418,6 @@ fn any_records_are_read_or_refused() {
     let mut read = 0;
     for _ in 0..3_000 {
         let mut file = bytes[..ends[0]].to_vec();
-        let mut chain = u64::from_le_bytes(*file.last_chunk().unwrap());
         for _ in 0..random.between(1, 4) {
             let kind = random.between(0, 7) as u8;
             let mut payload: Vec<u8> = (0..random.between(0, 24)).map(|_| random.next_u32() as u8).collect();
@@ -422,12 +427,7 @@ fn any_records_are_read_or_refused() {
             if kind == 2 && random.between(0, 3) > 0 {
                 payload = any_turn(&mut random);
             }
-            let start = file.len();
-            file.extend_from_slice(&(payload.len() as u32).to_le_bytes());
-            file.push(kind);
-            file.extend_from_slice(&payload);
-            chain = xxhash_rust::xxh3::xxh3_64_with_seed(&file[start..], chain);
-            file.extend_from_slice(&chain.to_le_bytes());
+            append(&mut file, &[&(payload.len() as u32).to_le_bytes(), &[kind][..], &payload].concat());
         }
         let replay = Replay::read(file, SIM_VERSION).unwrap();
         read += replay.turns();

@@ -1,90 +1,27 @@
 //! A viewer of replays: every way to a frame gives the same state, and wrong recordings are found.
 
-use core::ops::Range;
-
-use testudo_lockstep::replay::{
-    Ending, Notice, Recorder, Replay, ReplayHeader, ReplayPlayer, ReplayViewer, TurnEvent,
-};
-use testudo_lockstep::{PlayerId, Simulation as _, Turn, state};
+use testudo_lockstep::replay::{Notice, Recorder, Replay, ReplayPlayer, ReplayViewer, TurnEvent};
 use testudo_tests::scenes::Generator;
 
-use crate::toy::{Order, Toy, bot};
+use crate::replays::{Plan, SIM_VERSION, header, record};
+use crate::toy::{Order, Toy};
 
-const SIM_VERSION: u32 = 7;
-
-/// A recording for a test: two bots.
-#[derive(Clone, Debug)]
-struct Plan {
-    turns: u32,
-    paused: Range<u32>,
-    /// Turn and player.
-    gone: Option<(u32, u8)>,
-    /// The turn after which a bit of the recorded copy is flipped.
-    broken: Option<u32>,
-    /// Turns between keyframes of the file.
-    keyframe_every: Option<u32>,
+/// A player goes, and nothing else happens.
+fn plan() -> Plan {
+    Plan { paused: 0..0, notices: vec![(12, 1, Notice::Gone)], keyframe_every: 0, ..Plan::default() }
 }
 
-impl Default for Plan {
-    fn default() -> Self {
-        Self { turns: 60, paused: 0..0, gone: Some((12, 1)), broken: None, keyframe_every: None }
-    }
-}
-
-fn recorder() -> Recorder {
-    Recorder::new(&ReplayHeader {
-        sim_version: SIM_VERSION,
-        content_hash: 5,
-        players: 2,
-        settings: Vec::new(),
-    })
-}
-
-/// The bots look at the intact copy, as in a match.
-fn record(plan: &Plan) -> Replay {
-    let mut recorder = recorder();
-    let mut game = Toy::default();
-    let mut whole = game.clone();
-    for turn in 0..plan.turns {
-        let frames = if plan.paused.contains(&turn) { 0 } else { 4 };
-        for player in (0..2).map(PlayerId) {
-            if plan.gone == Some((turn, player.0)) {
-                recorder.notice(player, Notice::Gone);
-                [&mut game, &mut whole].into_iter().for_each(|game| game.player_gone(player, Turn(turn)));
-            }
-            if frames > 0
-                && plan.gone.is_none_or(|(gone, absent)| turn < gone || absent != player.0)
-                && let Some(order) = bot(whole.history, turn, player.0)
-            {
-                recorder.action(player, &order);
-                [&mut game, &mut whole].into_iter().for_each(|game| game.apply(player, &order));
-            }
-        }
-        for _ in 0..frames {
-            recorder.frame(20);
-            [&mut game, &mut whole].into_iter().for_each(|game| game.step(20));
-        }
-        if plan.broken == Some(turn) {
-            game.values[1] ^= 1 << 11;
-        }
-        recorder.end_turn(game.checksum());
-        if plan.keyframe_every.is_some_and(|every| (turn + 1).is_multiple_of(every)) {
-            let mut state = Vec::new();
-            state::save(&mut game, &mut state);
-            recorder.keyframe(&state);
-        }
-    }
-    recorder.end(Ending::Over);
-    Replay::read(recorder.take_bytes(), SIM_VERSION).unwrap()
+fn replay(plan: &Plan) -> Replay {
+    Replay::read(record(plan).0, SIM_VERSION).unwrap()
 }
 
 fn viewer(plan: &Plan) -> ReplayViewer<Toy> {
-    ReplayViewer::new(record(plan), Toy::default())
+    ReplayViewer::new(replay(plan), Toy::default())
 }
 
 /// The checksum at every frame of a straight run; between two turns the one after the turns without frames.
 fn straight(plan: &Plan) -> Vec<u64> {
-    let mut player = ReplayPlayer::new(record(plan), Toy::default());
+    let mut player = ReplayPlayer::new(replay(plan), Toy::default());
     let mut sums = vec![player.simulation().checksum()];
     loop {
         let is_paused = player.replay().turn(player.turn()).is_some_and(|(turn, _)| turn.frames == 0);
@@ -157,18 +94,18 @@ fn any_way_is_straight(plan: &Plan) {
 
 #[test]
 fn a_frame_is_the_same_by_any_way() {
-    any_way_is_straight(&Plan { paused: 20..23, ..Plan::default() });
+    any_way_is_straight(&Plan { paused: 20..23, ..plan() });
 }
 
 #[test]
 fn a_frame_is_the_same_by_any_way_through_the_files_keyframes() {
-    any_way_is_straight(&Plan { paused: 38..41, keyframe_every: Some(10), ..Plan::default() });
+    any_way_is_straight(&Plan { paused: 38..41, keyframe_every: 10, ..plan() });
 }
 
 #[test]
 fn pauses_at_both_ends_are_passed() {
     for paused in [0..3, 27..30] {
-        let plan = Plan { turns: 30, paused, ..Plan::default() };
+        let plan = Plan { turns: 30, paused, ..plan() };
         let (sums, mut viewer) = (straight(&plan), viewer(&plan));
         go(&mut viewer, 108, 7);
         assert_eq!((viewer.turn(), viewer.simulation().checksum()), (30, sums[108]));
@@ -179,7 +116,7 @@ fn pauses_at_both_ends_are_passed() {
 
 #[test]
 fn a_seek_simulates_no_more_than_its_budget() {
-    let mut viewer = viewer(&Plan::default());
+    let mut viewer = viewer(&plan());
     viewer.seek(u64::MAX);
     for round in 1..=24 {
         viewer.run(10);
@@ -190,7 +127,7 @@ fn a_seek_simulates_no_more_than_its_budget() {
 
 #[test]
 fn a_step_back_is_short() {
-    let mut viewer = viewer(&Plan::default());
+    let mut viewer = viewer(&plan());
     go(&mut viewer, 230, 300);
     for frame in (150..230).rev() {
         viewer.seek(frame);
@@ -201,7 +138,7 @@ fn a_step_back_is_short() {
 
 #[test]
 fn a_divergence_is_found_at_its_turn_and_what_is_shown_is_what_the_orders_lead_to() {
-    let plan = Plan { broken: Some(25), keyframe_every: Some(10), ..Plan::default() };
+    let plan = Plan { broken: Some(25), keyframe_every: 10, ..plan() };
     let sound = Plan { broken: None, ..plan.clone() };
     let (sums, mut viewer) = (straight(&sound), viewer(&plan));
     // So far there is only the file's keyframe of turn 50: the recorded copy.
@@ -225,9 +162,17 @@ fn a_divergence_is_found_at_its_turn_and_what_is_shown_is_what_the_orders_lead_t
     assert_eq!((viewer.divergence().map(|found| found.turn()), viewer.turns_checked()), (Some(25), 60));
 }
 
+/// The number that is wrong in the keyframe of turn 30 is.
+fn assert_named(viewer: &ReplayViewer<Toy>) {
+    let (turn, difference) = viewer.difference().expect("the keyframe of turn 30 is there");
+    let (recorded, here) = (difference.here.unwrap(), difference.there.unwrap());
+    assert_eq!((turn, recorded.kind, recorded.name), (29, "value", "value"));
+    assert_eq!(recorded.value ^ here.value, 1 << 11);
+}
+
 #[test]
 fn the_number_that_was_recorded_differently_is_named_where_it_stands() {
-    let plan = Plan { broken: Some(29), keyframe_every: Some(10), ..Plan::default() };
+    let plan = Plan { broken: Some(29), keyframe_every: 10, ..plan() };
     let mut viewer = viewer(&plan);
     check_all(&mut viewer);
     for frame in [100, 119, 121] {
@@ -235,10 +180,7 @@ fn the_number_that_was_recorded_differently_is_named_where_it_stands() {
         assert_eq!(viewer.difference(), None, "frame {frame}");
     }
     go(&mut viewer, 120, 50);
-    let (turn, difference) = viewer.difference().expect("the keyframe of turn 30 is there");
-    let (recorded, here) = (difference.here.unwrap(), difference.there.unwrap());
-    assert_eq!((turn, recorded.kind, recorded.name), (29, "value", "value"));
-    assert_eq!(recorded.value ^ here.value, 1 << 11);
+    assert_named(&viewer);
 }
 
 /// The frame between two turns is also the one after a pause between them, in which a player has gone here.
@@ -247,25 +189,22 @@ fn a_difference_before_a_pause_is_that_of_its_turn() {
     let plan = Plan {
         broken: Some(29),
         paused: 30..33,
-        gone: Some((31, 1)),
-        keyframe_every: Some(10),
-        ..Plan::default()
+        notices: vec![(31, 1, Notice::Gone)],
+        keyframe_every: 10,
+        ..plan()
     };
     let mut viewer = viewer(&plan);
     check_all(&mut viewer);
     go(&mut viewer, 120, 50);
     assert_eq!(viewer.turn(), 33, "it stands behind the pause");
-    let (turn, difference) = viewer.difference().expect("the keyframe of turn 30 is there");
-    let (recorded, here) = (difference.here.unwrap(), difference.there.unwrap());
-    assert_eq!((turn, recorded.kind, recorded.name), (29, "value", "value"));
-    assert_eq!(recorded.value ^ here.value, 1 << 11);
+    assert_named(&viewer);
 }
 
 #[test]
 fn a_keyframe_that_the_game_refuses_is_passed_over() {
-    let plan = Plan { turns: 30, gone: None, ..Plan::default() };
-    let mut recorder = recorder();
-    let sound = record(&plan);
+    let plan = Plan { turns: 30, notices: vec![], ..plan() };
+    let mut recorder = Recorder::new(&header());
+    let sound = replay(&plan);
     for turn in 0..30 {
         let (mut events, checksum) = sound.turn(turn).unwrap();
         while let Some(TurnEvent::Action(player, order)) = events.next_event::<Order>().unwrap() {
@@ -277,7 +216,7 @@ fn a_keyframe_that_the_game_refuses_is_passed_over() {
             recorder.keyframe(b"no state of this game");
         }
     }
-    let replay = Replay::read(recorder.bytes().to_vec(), SIM_VERSION).unwrap();
+    let replay = Replay::read(recorder.take_bytes(), SIM_VERSION).unwrap();
     let (sums, mut viewer) = (straight(&plan), ReplayViewer::new(replay, Toy::default()));
     go(&mut viewer, 100, 30);
     assert_eq!(viewer.simulation().checksum(), sums[100]);
@@ -287,7 +226,7 @@ fn a_keyframe_that_the_game_refuses_is_passed_over() {
 
 #[test]
 fn a_replay_without_turns_stands_still() {
-    let mut viewer = viewer(&Plan { turns: 0, ..Plan::default() });
+    let mut viewer = viewer(&Plan { turns: 0, ..plan() });
     viewer.seek(10);
     assert_eq!((viewer.is_seeking(), viewer.frame(), viewer.timetable().frames()), (false, 0, 0));
     check_all(&mut viewer);
@@ -296,7 +235,7 @@ fn a_replay_without_turns_stands_still() {
 
 #[test]
 fn the_end_of_time_is_the_last_frame() {
-    let viewer = viewer(&Plan::default());
+    let viewer = viewer(&plan());
     let timetable = viewer.timetable();
     let last = timetable.frames();
     for time in [u64::MAX, u64::MAX / 30, u64::MAX / 1_000_000] {
