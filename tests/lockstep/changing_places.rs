@@ -79,9 +79,8 @@ fn a_source_stops_when_its_state_has_arrived() {
         let mut game = start(&config, 0, 3, latency(40).loss_ppm(loss));
         game.play(5_000);
         for _ in 0..3 {
-            let until = game.now().as_micros() / 1_000 + 15_000;
             come_back(&mut game, &config, 1);
-            game.play(until);
+            game.play_for(15_000);
         }
         assert_eq!(returned(&game).len(), 3, "loss {loss}");
         let stats = game.session(middle_of(&config) as usize).stats();
@@ -152,22 +151,17 @@ fn a_second_return_is_not_taken_for_the_first() {
         come_back(&mut game, &config, 2);
         for returns in 1..=2 {
             come_back(&mut game, &config, 1);
-            play_until(&mut game, |game| returned(game).iter().filter(|(of, _)| *of == 1).count() == returns);
+            game.play_until(10, 90_000, |game| {
+                returned(game).iter().filter(|(of, _)| *of == 1).count() == returns
+            });
         }
         assert!(game.toy(2).loaded.is_empty(), "{what}: both returns are news");
         game.net_mut().set_link(0, 2, lossy);
-        play_until(&mut game, |game| !game.toy(2).loaded.is_empty());
+        game.play_until(10, 90_000, |game| !game.toy(2).loaded.is_empty());
         game.net_mut().set_link(0, 2, latency(150));
         assert!(game.play(300_000), "{what}");
         assert_agreed(&mut game, &what);
         assert_eq!(game.toy(2).returned, game.toy(0).returned, "{what}");
-    }
-}
-
-fn play_until(game: &mut VirtualMatch<Toy>, is_so: impl Fn(&VirtualMatch<Toy>) -> bool) {
-    while !is_so(game) {
-        game.play_for(10);
-        assert!(game.now() < ms(90_000), "{:?}", game.phases());
     }
 }
 

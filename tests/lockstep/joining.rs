@@ -279,11 +279,7 @@ fn a_two_hour_match_is_rejoined_within_ten_seconds_and_nobody_else_waits() {
     let quiet = stalled(&game);
     come_back(&mut game, &config, 3);
     let began = game.now();
-    while game.toy(3).returned.is_empty() {
-        let until = game.now() + Duration::from_millis(10);
-        game.play(until.as_micros() / 1_000);
-        assert!(game.now().since(began) < Duration::from_secs(10), "{:?}", game.now().since(began));
-    }
+    game.play_until(10, 10_000, |game| !game.toy(3).returned.is_empty());
     println!("rejoined after {:?} at turn {:?}", game.now().since(began), game.session(3).next_turn());
     assert!(game.session(3).next_turn().0 > config.turns.unwrap() - 400);
     assert_eq!(stalled(&game), quiet, "nobody waits because of it");
@@ -595,9 +591,7 @@ fn a_watcher_that_has_everything_needs_nobody() {
         game.play(6_000);
         game.put_to_sleep(watcher, Instant::from_millis(11_000));
         game.play(11_000);
-        while game.session(watcher).needs_others() {
-            assert!(!game.play_for(5), "{topology:?} {last_word:?}");
-        }
+        game.play_until(5, 60_000, |game| !game.session(watcher).needs_others());
         assert_eq!(game.session(watcher).phase(), SessionPhase::Running);
         game.net_mut().set_partition(&[watcher as u32]);
         if let Some(bye) = last_word {
@@ -625,23 +619,16 @@ fn whoever_is_back_and_goes_again_at_once_is_no_cheat() {
                 let mut game = start(&config, 0, 3, latency(30));
                 game.play(4_000);
                 come_back(&mut game, &config, 1);
-                let (mut told, mut at) = (Vec::new(), 4_000);
-                let mut has_come = false;
-                while !has_come {
-                    at += 5;
-                    game.play(at);
-                    let came = |event| matches!(event, Event::CaughtUp { .. });
-                    has_come = game.events(1).into_iter().any(came);
-                    assert!(at < 20_000, "it does not come back");
-                }
-                game.play(at + wait_ms);
+                let came = |event| matches!(event, Event::CaughtUp { .. });
+                game.play_until(5, 16_000, |game| game.events(1).into_iter().any(came));
+                game.play_for(wait_ms);
                 go(game.session_mut(1));
                 assert!(game.play(200_000), "case {case} after {wait_ms} ms: not over");
                 for node in 0..game.drivers().len() {
-                    told.extend(std::iter::from_fn(|| game.poll_event(node)));
+                    let is_far = |event: &Event| matches!(event, Event::TooFarAhead { .. });
+                    let far = game.events(node).into_iter().find(is_far);
+                    assert_eq!(far, None, "{topology:?}, case {case}, after {wait_ms} ms");
                 }
-                let far = told.iter().find(|event| matches!(event, Event::TooFarAhead { .. }));
-                assert_eq!(far, None, "{topology:?}, case {case}, after {wait_ms} ms");
             }
         }
     }

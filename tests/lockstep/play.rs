@@ -163,6 +163,22 @@ pub(crate) trait Play<S: Simulation + 'static>: BorrowMut<VirtualMatch<S>> {
         self.borrow_mut().run(until, |_, turn, _, session| give_order(turn, session))
     }
 
+    /// As [`Play::play`], so many milliseconds at a time until something is so. It must be within so many.
+    fn play_until(
+        &mut self,
+        step_ms: u64,
+        within_ms: u64,
+        mut is_so: impl FnMut(&mut VirtualMatch<S>) -> bool,
+    ) where
+        S: Simulation<Action = Order>,
+    {
+        let end = self.borrow().now() + Duration::from_millis(within_ms);
+        while !is_so(self.borrow_mut()) {
+            assert!(self.borrow().now() < end, "it never was so: {:?}", self.phases());
+            self.play_for(step_ms);
+        }
+    }
+
     /// As [`Play::play`], while nothing goes from these nodes to the others or back.
     fn play_cut_off(&mut self, island: &[u32], until_ms: u64) -> bool
     where

@@ -20,22 +20,12 @@ fn with_three_away(topology: Topology, ballast: usize, seed: u64) -> VirtualMatc
     game
 }
 
-/// Steps until something is so, for two minutes at most.
-fn step_until(game: &mut VirtualMatch<Toy>, mut is_so: impl FnMut(&mut VirtualMatch<Toy>) -> bool) {
-    let end = game.now() + Duration::from_secs(120);
-    while !is_so(game) {
-        let next = game.now().as_micros() / 1_000 + 1;
-        game.play(next);
-        assert!(game.now() < end, "it never was so");
-    }
-}
-
 /// The player was asked for the result of a turn whose entry the host had made for it, and everybody read that the results differed.
 #[test]
 fn a_match_that_is_decided_right_before_a_return_has_one_result() {
     for topology in [Topology::Host, Topology::Relay] {
         let mut game = with_three_away(topology, 0, 3);
-        step_until(&mut game, |game| !game.toy(3).returned.is_empty());
+        game.play_until(1, 120_000, |game| !game.toy(3).returned.is_empty());
         let back = game.toy(3).returned[0].1;
         for turn in back - 3..back + 4 {
             let mut game = with_three_away(topology, 0, 3);
@@ -62,10 +52,9 @@ fn a_match_that_is_decided_right_before_a_return_has_one_result() {
 fn a_vote_of_a_player_who_is_just_back_counts() {
     let mut game = with_three_away(Topology::Host, 0, 3);
     // As soon as it knows that it is back, and before anybody has begun that turn.
-    step_until(&mut game, |game| game.session_mut(3).vote_out(PlayerId(1), true).is_ok());
+    game.play_until(1, 120_000, |game| game.session_mut(3).vote_out(PlayerId(1), true).is_ok());
     assert!(game.toy(0).returned.is_empty());
-    let later = game.now().as_micros() / 1_000 + 4_000;
-    game.play(later);
+    game.play_for(4_000);
     assert!(!game.toy(0).returned.is_empty());
     game.session_mut(0).vote_out(PlayerId(1), true).unwrap();
     game.play(60_000);
@@ -133,13 +122,13 @@ fn who_gets_few_turns_at_a_time_is_not_back_before_it_has_them_all() {
             game.play(3_000);
             game.play_cut_off(&[2], 10_000);
             come_back(&mut game, &config.clone().window(window), 2);
-            step_until(&mut game, |game| game.session(2).is_catching_up());
+            game.play_until(1, 120_000, |game| game.session(2).is_catching_up());
             let lag = |game: &VirtualMatch<Toy>| {
                 let [front, own] = [0, 2].map(|node: usize| game.session(node).next_turn().0);
                 front.saturating_sub(own)
             };
             assert!(lag(&game) > 100, "{topology:?}, window {window}");
-            step_until(&mut game, |game| !game.session(2).is_catching_up());
+            game.play_until(1, 120_000, |game| !game.session(2).is_catching_up());
             // As many as a player may be behind another one, and those that are on their way.
             assert!(lag(&game) < 20, "{topology:?}, window {window}: lacks {} turns", lag(&game));
             assert!(game.play(400_000), "{topology:?}, window {window}");
@@ -184,9 +173,9 @@ fn who_is_given_up_while_it_catches_up_may_ask_again() {
             game.play(3_000);
             game.play_cut_off(&[2], 10_000);
             come_back(&mut game, &config.clone().window(16).join_timeout(Duration::from_secs(1_000)), 2);
-            step_until(&mut game, |game| game.session(2).is_catching_up());
+            game.play_until(1, 120_000, |game| game.session(2).is_catching_up());
             // Its machine runs 16 turns at a time, and then has something else to do.
-            step_until(&mut game, |game| {
+            game.play_until(1, 120_000, |game| {
                 let awake = game.now() + Duration::from_millis(300);
                 game.put_to_sleep(2, awake);
                 game.play_for(300);

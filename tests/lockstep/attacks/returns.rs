@@ -120,9 +120,7 @@ fn who_does_not_acknowledge_the_end_of_a_player_keeps_nobody_out() {
             }
             "comes back" => {
                 come_back(&mut game, &config, LIAR as u8);
-                while game.toy(LIAR as usize).loaded.is_empty() {
-                    assert!(!game.play_for(1));
-                }
+                game.play_until(1, 60_000, |game| !game.toy(LIAR as usize).loaded.is_empty());
             }
             _ => {}
         }

@@ -32,11 +32,7 @@ fn all_have_the_same_roster_before_the_first_turn() {
 fn whose_key_was_exchanged_does_not_play() {
     for exchanged in [1, 2] {
         let mut game = toy_match(&signed(3, Topology::Host), 0, 1, slow());
-        let mut until = 0;
-        while game.session(0).roster().is_none() {
-            until += 10;
-            game.play(until);
-        }
+        game.play_until(10, 10_000, |game| game.session(0).roster().is_some());
         let honest = game.session(0).roster().unwrap().clone();
         let mut roster: Vec<Option<Seat>> = honest.seats().collect();
         roster[exchanged] = Some(Seat { key: key_of(9).public().to_bytes(), salt: 9 });
@@ -59,14 +55,10 @@ fn whose_key_was_exchanged_does_not_play() {
 fn a_mesh_begins_when_all_have_been_told_the_same_keys() {
     for lies in [false, true] {
         let mut game = toy_match(&signed(3, Topology::Mesh), 0, 1, slow());
-        let mut until = 0;
-        while !game.session(0).present_players().contains(&PlayerId(2)) {
-            until += 5;
-            game.play(until);
-        }
+        game.play_until(5, 3_000, |game| game.session(0).present_players().contains(&PlayerId(2)));
         game.net_mut().set_link(2, 0, slow().loss_ppm(1_000_000));
-        for until in (until..3_000).step_by(20) {
-            game.play(until);
+        while game.now() < Instant::from_millis(3_000) {
+            game.play_for(20);
             let told = game.session(1).roster().and_then(|roster| roster.seats().nth(2)?);
             let own = if lies { Some(Seat { key: key_of(9).public().to_bytes(), salt: 9 }) } else { told };
             let mark = game.session(0).roster().map(Roster::mark);

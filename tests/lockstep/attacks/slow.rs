@@ -28,8 +28,7 @@ fn who_is_late_again_and_again_is_shown_and_then_dropped() {
             // Awake for a moment: two or three entries.
             let now = game.now();
             game.put_to_sleep(3, now + Duration::from_millis(3_700));
-            let until = now.as_micros() / 1_000 + 4_200;
-            game.play(until);
+            game.play_for(4_200);
         }
         // Three times the drop time of waiting, a bit more because some is forgiven.
         assert!(gone(&game) && game.now() < Instant::from_millis(32_000), "{topology:?} {:?}", game.now());
@@ -154,9 +153,7 @@ fn the_end_waits_for_nobody_for_ever() {
                 let config = if drops { config } else { config.without_drops() };
                 let mut game = toy_match(&config, 0, 1, slow());
                 game.play(4_000);
-                while game.session(2).next_turn().0 < 59 {
-                    game.play_for(20);
-                }
+                game.play_until(20, 60_000, |game| game.session(2).next_turn().0 >= 59);
                 game.put_to_sleep(2, Instant::from_millis(2_000_000));
                 let begun = game.now();
                 let over = |game: &VirtualMatch<Toy>| {

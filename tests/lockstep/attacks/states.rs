@@ -90,25 +90,20 @@ fn acknowledgements_from_before_a_refused_state_are_none_of_the_next() {
             assert!(game.now() < Instant::from_millis(20_000), "{topology:?} {told:?}");
             // It can have had no more than every entry that there was just before.
             had = game.session(0).next_turn().0 + config.turns_ahead;
-            step(&mut game);
+            game.play_for(20);
             told = game.events(3);
         }
         let late = Packet::Turns(Box::new(bare(had, 4)));
         while !told.iter().any(|event| matches!(event, Event::Joined { .. })) {
             assert!(game.now() < Instant::from_millis(20_000), "{topology:?} {told:?}");
             super::deliver(&mut game, middle_of(&config) as usize, 3, &late);
-            step(&mut game);
+            game.play_for(20);
             told = game.events(3);
         }
         assert!(game.play(200_000), "{topology:?}");
         assert_eq!(game.toy(1).returned.len(), 1, "{topology:?}");
         assert_agreed(&mut game, &format!("{topology:?}"));
     }
-}
-
-fn step(game: &mut VirtualMatch<Toy>) {
-    let next = game.now().as_micros() / 1_000 + 20;
-    game.play(next);
 }
 
 #[test]
@@ -156,9 +151,7 @@ fn a_source_that_trickles_is_replaced_and_asked_last_from_then_on() {
     game.toy_mut(0).ballast = 900_000;
     for longest in [20_000, 10_000] {
         come_back(&mut game, &config, 3);
-        let begun = game.now();
-        let until = begun.as_micros() / 1_000 + longest;
-        game.play(until);
+        game.play_for(longest);
         let told = game.events(3);
         let has_joined = |event: &Event| matches!(event, Event::Joined { .. });
         assert!(told.iter().any(has_joined), "{longest} ms: {told:?}");
@@ -177,8 +170,7 @@ fn forged_chunks_cost_a_block_and_never_the_match() {
     let mut game = without(&config, 2, 0, 3, LinkConfig::default());
     come_back(&mut game, &config, 2);
     for round in 0..200 {
-        let until = game.now() + Duration::from_millis(20);
-        game.play(until.as_micros() / 1_000);
+        game.play_for(20);
         for turn in 0..200 {
             let bytes = vec![round as u8; 1_024];
             deliver(&mut game, 2, 0, Transfer::Chunk(Chunk { turn, index: turn % 99, sent_ms: 0, bytes }));
@@ -290,10 +282,7 @@ fn progress(game: &mut VirtualMatch<Toy>, node: usize) -> Vec<u32> {
 fn getting(config: &SessionConfig) -> VirtualMatch<Toy> {
     let mut game = without(config, 3, 0, 3, latency(20));
     come_back(&mut game, config, 3);
-    while progress(&mut game, 3).iter().all(|received| *received < 20_000) {
-        assert!(game.now() < Instant::from_millis(30_000));
-        step(&mut game);
-    }
+    game.play_until(20, 20_000, |game| progress(game, 3).iter().any(|received| *received >= 20_000));
     game
 }
 
@@ -313,7 +302,7 @@ fn a_late_copy_of_a_former_manifest_takes_nothing_from_the_present_state() {
         let mut game = getting(&config);
         for _ in 0..10 {
             deliver(&mut game, 3, middle_of(&config), late_manifest(3, 1));
-            step(&mut game);
+            game.play_for(20);
             assert!(!progress(&mut game, 3).contains(&0), "{topology:?}: it begins again");
         }
         assert_back(&mut game, 3, &format!("{topology:?}"));
@@ -327,8 +316,7 @@ fn after_a_pause_a_late_copy_of_a_former_manifest_costs_the_transfer_and_not_the
         let config = config(4, topology).state_rate(20_000);
         let mut game = getting(&config);
         game.net_mut().set_partition(&[3]);
-        let now = game.now().as_micros() / 1_000;
-        game.play(now + 1_500);
+        game.play_for(1_500);
         deliver(&mut game, 3, middle_of(&config), late_manifest(3, 1));
         assert!(progress(&mut game, 3).contains(&0), "{topology:?}: it begins again");
         game.net_mut().set_partition(&[]);
@@ -343,11 +331,10 @@ fn who_goes_on_to_want_a_former_state_gets_the_present_one() {
         let config = config(4, topology).state_rate(20_000);
         let mut game = getting(&config);
         let want = Want { turn: 3, next: 0, received: 0, echo_ms: 0, held_ms: 0, have: Default::default() };
-        while game.toy(3).loaded.is_empty() {
-            assert!(game.now() < Instant::from_millis(25_000), "{topology:?}");
-            deliver(&mut game, middle_of(&config) as usize, 3, Transfer::Want(want.clone()));
-            step(&mut game);
-        }
+        game.play_until(20, 15_000, |game| {
+            deliver(game, middle_of(&config) as usize, 3, Transfer::Want(want.clone()));
+            !game.toy(3).loaded.is_empty()
+        });
         assert_back(&mut game, 3, &format!("{topology:?}"));
     }
 }
@@ -361,18 +348,11 @@ fn a_source_that_was_given_up_and_is_asked_again_answers_at_once() {
     // Nobody else has a state to give.
     [1, 2].into_iter().for_each(|node| game.toy_mut(node).gives_state = false);
     come_back(&mut game, &config, 3);
-    while progress(&mut game, 3).iter().all(|received| *received < 20_000) {
-        assert!(game.now() < Instant::from_millis(40_000));
-        step(&mut game);
-    }
-    let silent = game.now();
-    game.play_cut_off(&[0], silent.as_micros() / 1_000 + 3_500);
+    game.play_until(20, 15_000, |game| progress(game, 3).iter().any(|received| *received >= 20_000));
+    let back_at = game.now().as_micros() / 1_000 + 3_500;
+    game.play_cut_off(&[0], back_at);
     // It is asked again 2 s after the others have refused.
-    while game.toy(3).loaded.is_empty() {
-        let passed = game.now().since(silent);
-        assert!(passed < Duration::from_secs(11), "{passed:?} {:?}", game.session(3).phase());
-        step(&mut game);
-    }
+    game.play_until(20, 7_500, |game| !game.toy(3).loaded.is_empty());
     assert_back(&mut game, 3, "asked again");
 }
 
@@ -382,12 +362,10 @@ fn a_late_manifest_from_a_source_is_not_its_answer() {
     let config = config(4, Topology::Relay);
     let mut game = without(&config, 3, 0, 3, latency(20));
     come_back(&mut game, &config, 3);
-    let begun = game.now();
-    while game.toy(3).loaded.is_empty() {
-        assert!(game.now().since(begun) < Duration::from_secs(5), "{:?}", game.session(3).phase());
-        (0..3).for_each(|source| deliver(&mut game, 4, source, late_manifest(3, source as u8)));
-        step(&mut game);
-    }
+    game.play_until(20, 5_000, |game| {
+        (0..3).for_each(|source| deliver(game, 4, source, late_manifest(3, source as u8)));
+        !game.toy(3).loaded.is_empty()
+    });
     assert_back(&mut game, 3, "late manifest");
 }
 
@@ -401,27 +379,36 @@ fn no_two_states_that_one_peer_gets_are_of_one_turn() {
         game.play(25_000);
         come_back(&mut game, &config, 2);
         let turn = game.session(0).next_turn().0 + ahead;
-        let mut told = Vec::new();
         // The one that is asked first is asleep, and somebody lies in its name.
         game.put_to_sleep(0, game.now() + Duration::from_millis(4_000));
-        let until = game.now() + Duration::from_millis(500);
-        while game.now() < until {
+        for _ in 0..25 {
             deliver(&mut game, 3, 0, late_manifest(turn, 0));
-            step(&mut game);
+            game.play_for(20);
         }
         // The first manifests of the next one are lost.
         let latency = latency(20);
         game.net_mut().set_link(3, 2, latency.loss_ppm(1_000_000));
         game.play_for(6_000);
         game.net_mut().set_link(3, 2, latency);
-        while game.toy(2).loaded.is_empty() {
-            assert!(game.now() < Instant::from_millis(60_000), "{ahead}: {told:?}");
-            step(&mut game);
-            told.extend(game.events(2));
-        }
+        game.play_until(20, 30_000, |game| !game.toy(2).loaded.is_empty());
+        let told = game.events(2);
         let is_refused = |event: &Event| matches!(event, Event::StateRefused { .. });
         assert!(!told.iter().any(is_refused), "{ahead}: {told:?}");
     }
+}
+
+/// As soon as a node has been offered a state, the middle hears that it refuses that.
+fn refuse(game: &mut VirtualMatch<Toy>, middle: usize, node: u32) {
+    let mut given = None;
+    while given.is_none() {
+        let until = game.now().as_micros() / 1_000 + 1;
+        super::play_watched(game, until, |_, to, packet| match packet {
+            Packet::Transfer(Transfer::Manifest(manifest)) if to == node => given = Some(manifest.turn),
+            _ => {}
+        });
+        assert!(game.now() < Instant::from_millis(30_000));
+    }
+    deliver(game, middle, node, Transfer::Refuse { turn: given.unwrap_or_default() });
 }
 
 /// As long as anybody got a state, nobody else was asked for another one: a watcher that took its time kept out who had refused that state.
@@ -435,21 +422,8 @@ fn who_has_refused_a_state_waits_for_no_watcher_who_gets_it() {
         game.net_mut().set_link(middle, watcher as u32, LinkConfig::new().bytes_per_second(4_000));
         restart(&mut game, &config, watcher as u32, Identity::Watcher, secret(9));
         come_back(&mut game, &config, 3);
-        let mut given = None;
-        while given.is_none() {
-            let until = game.now().as_micros() / 1_000 + 1;
-            super::play_watched(&mut game, until, |_, to, packet| match packet {
-                Packet::Transfer(Transfer::Manifest(manifest)) if to == 3 => given = Some(manifest.turn),
-                _ => {}
-            });
-            assert!(game.now() < Instant::from_millis(30_000), "{topology:?}");
-        }
-        deliver(&mut game, middle as usize, 3, Transfer::Refuse { turn: given.unwrap_or_default() });
-        let begun = game.now();
-        while game.toy(3).loaded.is_empty() {
-            assert!(game.now().since(begun) < Duration::from_secs(10), "{topology:?}");
-            step(&mut game);
-        }
+        refuse(&mut game, middle as usize, 3);
+        game.play_until(20, 10_000, |game| !game.toy(3).loaded.is_empty());
         game.net_mut().set_link(middle, watcher as u32, LinkConfig::new());
         assert_back(&mut game, 3, &format!("{topology:?}"));
     }
@@ -461,21 +435,11 @@ fn who_refuses_the_only_state_costs_nobody_else_that_state() {
     let config = config(2, Topology::Host).late_watchers(true).turns(400);
     let mut game = without(&config, 1, 1, 3, LinkConfig::new().latency(Duration::from_millis(20)));
     come_back(&mut game, &config, 1);
-    let mut given = None;
-    while given.is_none() {
-        let until = game.now().as_micros() / 1_000 + 1;
-        super::play_watched(&mut game, until, |_, to, packet| match packet {
-            Packet::Transfer(Transfer::Manifest(manifest)) if to == 1 => given = Some(manifest.turn),
-            _ => {}
-        });
-        assert!(game.now() < Instant::from_millis(30_000));
-    }
-    deliver(&mut game, 0, 1, Transfer::Refuse { turn: given.unwrap_or_default() });
+    refuse(&mut game, 0, 1);
     // Everybody is asked again two seconds later.
-    let later = game.now().as_micros() / 1_000 + 500;
-    game.play(later);
+    game.play_for(500);
     restart(&mut game, &config, 2, Identity::Watcher, secret(9));
-    game.play(later + 60_000);
+    game.play_for(60_000);
     assert_eq!(game.toy(2).loaded.len(), 1, "{:?}", game.session(2).phase());
     assert_eq!(game.session(1).phase(), SessionPhase::Failed(Failure::NoState));
 }

@@ -85,9 +85,7 @@ fn the_host_is_not_voted_out_and_one_player_alone_drops_nobody() {
         assert_eq!(game.toy(1).bots.len(), usize::from(is_relayed));
         if is_relayed {
             assert_eq!(game.session_mut(1).vote_out(PlayerId(2), true), Ok(()));
-            while game.session(1).phase() == SessionPhase::Running {
-                game.play_for(5);
-            }
+            game.play_until(5, 120_000, |game| game.session(1).phase() != SessionPhase::Running);
             // The last turn has run, and the others have yet to know that.
             assert_eq!(game.session(1).phase(), SessionPhase::Ending);
             assert_eq!(game.session_mut(1).vote_out(PlayerId(2), true), Err(VoteError::Over));

@@ -142,9 +142,7 @@ fn who_watches_makes_nobody_keep_a_long_absence() {
         let before = Counting::counts().bytes;
         come_back(&mut game, &config, 2);
         game.drivers_mut()[2].simulation_mut().ballast = 0;
-        while game.toy(1).returned.is_empty() {
-            assert!(!game.play_for(10), "{topology:?} {:?}", game.phases());
-        }
+        game.play_until(10, 60_000, |game| !game.toy(1).returned.is_empty());
         // An entry of nothing takes 72 bytes, and the absence is of 9,000 turns.
         let kept = Counting::counts().bytes - before;
         assert!(kept < 100_000, "{topology:?}: {kept} bytes");

@@ -3,7 +3,7 @@
 use crate::play::{Play as _, assert_unharmed};
 use crate::toy::{Toy, latency, toy_match};
 use testudo_lockstep::simnet::LinkConfig;
-use testudo_lockstep::{Duration, Instant, Pace, SessionConfig, Topology, VirtualMatch};
+use testudo_lockstep::{Duration, Instant, Pace, SessionConfig, Topology, TurnStatus, VirtualMatch};
 use testudo_tests::cases::share;
 
 fn link(latency_ms: u64, loss_ppm: u32) -> LinkConfig {
@@ -73,11 +73,7 @@ fn a_last_word_that_was_lost_is_said_again() {
         let config = SessionConfig::new(2).simulated().turns(60).topology(topology);
         let mut game = toy_match(&config, 0, 1, link(60, 0));
         let middle: u32 = if topology == Topology::Relay { 2 } else { 0 };
-        while game.session(1).next_turn().0 < 60
-            || game.session(1).turn_status() != testudo_lockstep::TurnStatus::Over
-        {
-            game.play_for(5);
-        }
+        game.play_until(5, 60_000, |game| game.session(1).turn_status() == TurnStatus::Over);
         // By now the last entries are on their way; the middle finishes, and nobody hears it.
         game.play_for(100);
         game.net_mut().set_link(middle, 1, link(60, 1_000_000));
