@@ -1,6 +1,6 @@
 //! A player's place at the middle of a star, whoever has it: each stage of `WIRE.md`, "The life of a place", and places that change hands at random.
 
-use crate::joining::{come_back, config, restart, secret, start};
+use crate::joining::{come_back, config, restart, secret, start, start_at};
 use crate::play::{Play as _, assert_agreed, assert_agreed_by};
 use crate::toy::{Order, Toy, latency, middle_of};
 use crate::troubled::{Troubled, ms};
@@ -76,8 +76,7 @@ fn who_plays_alone_does_not_pass_the_turn_of_a_return_that_it_has_not_heard_of()
 fn a_source_stops_when_its_state_has_arrived() {
     for loss in [0, 200_000] {
         let config = config(3, Topology::Relay).turns(400);
-        let mut game = start(&config, 0, 3, latency(40).loss_ppm(loss));
-        game.play(5_000);
+        let mut game = start_at(&config, latency(40).loss_ppm(loss), 5_000);
         for _ in 0..3 {
             come_back(&mut game, &config, 1);
             game.play_for(15_000);
@@ -92,8 +91,7 @@ fn a_source_stops_when_its_state_has_arrived() {
 #[test]
 fn a_relay_lets_nobody_back_where_nobody_plays() {
     let config = config(2, Topology::Relay).turns(600);
-    let mut game = start(&config, 0, 3, LinkConfig::default());
-    game.play(3_000);
+    let mut game = start_at(&config, LinkConfig::default(), 3_000);
     game.session_mut(0).resign(Successor::Nobody);
     game.play(4_000);
     game.session_mut(1).resign(Successor::AsConfigured);
@@ -168,8 +166,7 @@ fn a_second_return_is_not_taken_for_the_first() {
 #[test]
 fn who_joins_gives_no_orders_until_it_is_back() {
     let config = config(3, Topology::Host);
-    let mut game = start(&config, 0, 3, latency(40));
-    game.play(5_000);
+    let mut game = start_at(&config, latency(40), 5_000);
     come_back(&mut game, &config, 1);
     let mut refused = 0;
     while game.session(1).phase() != SessionPhase::Running
@@ -203,8 +200,7 @@ fn who_leaves_or_gives_up_while_it_joins_is_rid_of_at_once() {
         for after in (0..3_000).step_by(125) {
             let what = format!("{surrenders} after {after} ms");
             let config = config(3, Topology::Host);
-            let mut game = start(&config, 0, 3, latency(40));
-            game.play(5_000);
+            let mut game = start_at(&config, latency(40), 5_000);
             come_back(&mut game, &config, 1);
             game.play(5_000 + after);
             let session = game.session_mut(1);
@@ -224,8 +220,7 @@ fn who_leaves_or_gives_up_while_it_joins_is_rid_of_at_once() {
 fn who_is_away_is_not_accused_of_withholding_checksums() {
     for topology in [Topology::Host, Topology::Relay] {
         let config = config(3, topology);
-        let mut game = start(&config, 0, 3, latency(40));
-        game.play(5_000);
+        let mut game = start_at(&config, latency(40), 5_000);
         come_back(&mut game, &config, 1);
         assert!(game.play(300_000));
         assert_eq!(returned(&game).len(), 1);
@@ -241,8 +236,7 @@ fn who_is_away_is_not_accused_of_withholding_checksums() {
 #[test]
 fn a_source_is_not_given_up_while_the_match_stands() {
     let config = config(4, Topology::Relay).drop_after(Duration::from_secs(14));
-    let mut game = start(&config, 0, 3, latency(40));
-    game.play(5_000);
+    let mut game = start_at(&config, latency(40), 5_000);
     game.net_mut().set_partition(&[2]);
     game.play(5_500);
     come_back(&mut game, &config, 1);
@@ -282,8 +276,7 @@ fn who_comes_in_the_last_turns_holds_nobody_up() {
 #[test]
 fn a_host_that_leaves_does_not_wait_for_those_who_just_come() {
     let config = config(3, Topology::Host);
-    let mut game = start(&config, 0, 3, latency(40));
-    game.play(5_000);
+    let mut game = start_at(&config, latency(40), 5_000);
     come_back(&mut game, &config, 1);
     game.play(5_200);
     game.session_mut(0).leave();

@@ -1,10 +1,10 @@
 //! What comes late, twice or at the last moment: messages that cross, places that are left, programs that come again.
 
-use crate::play::Play as _;
+use crate::play::{Play as _, match_at};
 use std::collections::VecDeque;
 
 use crate::membership;
-use crate::toy::{Order, toy_match};
+use crate::toy::Order;
 use testudo_lockstep::simnet::LinkConfig;
 use testudo_lockstep::{
     Duration, Event, Identity, Instant, MessageError, PeerId, PlayerId, Session, SessionConfig, SessionPhase,
@@ -235,8 +235,7 @@ fn who_leaves_after_the_last_turn_takes_the_end_from_nobody() {
     for (topology, cut_off) in [(Topology::Host, 2), (Topology::Relay, 2)] {
         let mut waited = 0;
         for cut_at in (29_300..30_300).step_by(100) {
-            let mut game = toy_match(&membership::config(3, topology), 0, 1, LinkConfig::new());
-            game.play(cut_at);
+            let mut game = match_at(&membership::config(3, topology), LinkConfig::new(), cut_at);
             game.net_mut().set_partition(&[cut_off]);
             game.play(cut_at + 1_000);
             let phases = [0, 1].map(|node: usize| game.session(node).phase());

@@ -2,8 +2,8 @@
 
 use crate::attacks::{bare, deliver, entries_of};
 use crate::log::logged;
-use crate::play::{Play as _, assert_agreed};
-use crate::toy::{Order, toy_match};
+use crate::play::{Play as _, assert_agreed, match_at};
+use crate::toy::Order;
 use testudo_lockstep::packet::{Bye, Packet, TurnsPacket};
 use testudo_lockstep::simnet::LinkConfig;
 use testudo_lockstep::{Action, BitWriter, EndReason, Entry, Extra, Payload, SessionConfig, Stats};
@@ -53,8 +53,7 @@ fn broken_rules_are_counted_and_change_nothing() {
         ("a last entry with an action", 1, None, vec![end]),
         ("an old entry again, with other content", 1, Some(3), vec![entry(order(7))]),
     ];
-    let mut game = toy_match(&SessionConfig::new(3).simulated().turns(100), 0, 1, LinkConfig::default());
-    game.play(4_000);
+    let mut game = match_at(&SessionConfig::new(3).simulated().turns(100), LinkConfig::default(), 4_000);
     for (what, player, first, entries) in cases {
         // All streams are as far as the turn that begins next and two more.
         let first = first.unwrap_or(game.session(0).next_turn().0 + 2);

@@ -37,6 +37,13 @@ pub(crate) fn start(config: &SessionConfig, watchers: u32, seed: u64, link: Link
     game
 }
 
+/// A match of players alone, as in [`start`], which bots have played up to this time.
+pub(crate) fn start_at(config: &SessionConfig, link: LinkConfig, ms: u64) -> VirtualMatch<Toy> {
+    let mut game = start(config, 0, 3, link);
+    game.play(ms);
+    game
+}
+
 /// Starts or restarts the program of a node.
 pub(crate) fn restart(
     game: &mut VirtualMatch<Toy>,
@@ -121,8 +128,7 @@ pub(crate) fn come_back(game: &mut VirtualMatch<Toy>, config: &SessionConfig, pl
 fn who_crashes_again_and_again_gets_a_state_each_time() {
     for topology in [Topology::Host, Topology::Relay] {
         let config = config(4, topology);
-        let mut game = start(&config, 0, 3, LinkConfig::default());
-        game.play(5_000);
+        let mut game = start_at(&config, LinkConfig::default(), 5_000);
         for round in 0..6 {
             come_back(&mut game, &config, 3);
             game.play_for(5_000 + 37 * round);
@@ -155,8 +161,7 @@ fn a_player_comes_back_where_checksums_are_as_rare_as_they_may_be() {
 fn who_crashes_and_comes_back_at_once_is_not_waited_for() {
     for topology in [Topology::Host, Topology::Relay] {
         let config = config(3, topology);
-        let mut game = start(&config, 0, 3, LinkConfig::default());
-        game.play(5_000);
+        let mut game = start_at(&config, LinkConfig::default(), 5_000);
         come_back(&mut game, &config, 1);
         assert!(game.play(200_000));
         for driver in game.drivers().iter().filter(|d| d.session().identity() != Identity::Relay) {
@@ -188,8 +193,7 @@ fn a_player_comes_back_as_often_as_it_likes() {
 fn all_who_were_cut_off_come_back_together() {
     for topology in [Topology::Host, Topology::Relay] {
         let config = config(8, topology).turns(300);
-        let mut game = start(&config, 0, 3, terrible());
-        game.play(4_000);
+        let mut game = start_at(&config, terrible(), 4_000);
         game.play_cut_off(&[2, 3, 5, 7], 12_000);
         [2, 3, 5, 7].into_iter().for_each(|player| come_back(&mut game, &config, player));
         assert!(game.play(400_000));
@@ -389,8 +393,7 @@ fn in_a_signed_match_of_long_turns_a_player_comes_back() {
 #[test]
 fn in_a_signed_match_another_key_does_not_take_a_place() {
     let config = config(2, Topology::Host).signed();
-    let mut game = start(&config, 0, 3, LinkConfig::default());
-    game.play(5_000);
+    let mut game = start_at(&config, LinkConfig::default(), 5_000);
     let stranger = config.place_secret(secret(1)).player_key(PlayerKey::from_secret([3; 32]));
     let session = Session::join(stranger, PlayerId(1), PeerId(0), game.now()).unwrap();
     game.drivers_mut()[1] = Driver::new(toy(), session);
@@ -403,8 +406,7 @@ fn in_a_signed_match_another_key_does_not_take_a_place() {
 #[test]
 fn who_brings_what_it_has_signed_in_another_match_does_not_come_back() {
     let config = config(2, Topology::Host).signed();
-    let mut game = start(&config, 0, 3, LinkConfig::default());
-    game.play(5_000);
+    let mut game = start_at(&config, LinkConfig::default(), 5_000);
     come_back(&mut game, &config.signed_before(SignedBefore::from_bytes(&[9; 36])), 1);
     assert!(game.play(400_000));
     assert_eq!(game.session(1).phase(), SessionPhase::Failed(Failure::NoState));
@@ -416,8 +418,7 @@ fn who_brings_what_it_has_signed_in_another_match_does_not_come_back() {
 fn a_return_that_lies_ahead_makes_nobody_late() {
     let config =
         config(4, Topology::Relay).pace(Pace::Article).turns(120).drop_after(Duration::from_millis(4_300));
-    let mut game = start(&config, 0, 3, latency(62));
-    game.play(1_500);
+    let mut game = start_at(&config, latency(62), 1_500);
     game.put_to_sleep(3, Instant::from_millis(4_200));
     game.play(6_500);
     for node in [1, 3] {
@@ -440,8 +441,7 @@ fn a_return_that_lies_ahead_makes_nobody_late() {
 #[test]
 fn who_returns_to_a_match_in_which_nobody_else_plays_plays_on() {
     let config = config(2, Topology::Host).turns(600);
-    let mut game = start(&config, 0, 3, LinkConfig::default());
-    game.play(3_000);
+    let mut game = start_at(&config, LinkConfig::default(), 3_000);
     game.session_mut(0).resign(Successor::Nobody);
     game.play(6_000);
     come_back(&mut game, &config, 1);
@@ -459,8 +459,7 @@ fn who_returns_to_a_match_in_which_nobody_else_plays_plays_on() {
 fn who_resigns_before_its_return_sends_no_checksum_of_another_turn() {
     for resigned_at in (1_500..9_000).step_by(250) {
         let config = config(3, Topology::Host).pace(Pace::Article).turns(60);
-        let mut game = start(&config, 0, 3, latency(41));
-        game.play(1_050);
+        let mut game = start_at(&config, latency(41), 1_050);
         come_back(&mut game, &config, 1);
         game.play(resigned_at);
         game.session_mut(1).resign(Successor::AsConfigured);
@@ -476,8 +475,7 @@ fn who_comes_twice_runs_no_turn_without_a_state() {
     let mut back = 0;
     for again_at in (1_250..12_000).step_by(250) {
         let config = config(3, Topology::Host).pace(Pace::Article).turns(60);
-        let mut game = start(&config, 0, 3, latency(41));
-        game.play(1_050);
+        let mut game = start_at(&config, latency(41), 1_050);
         come_back(&mut game, &config, 1);
         game.play(again_at);
         come_back(&mut game, &config, 1);
@@ -553,8 +551,7 @@ fn a_watcher_that_slept_catches_up() {
 fn who_has_resigned_and_slept_catches_up() {
     for topology in [Topology::Host, Topology::Relay] {
         let config = config(3, topology).turns(800);
-        let mut game = start(&config, 0, 3, latency(40));
-        game.play(3_000);
+        let mut game = start_at(&config, latency(40), 3_000);
         game.session_mut(2).resign(Successor::Bot);
         game.play(5_000);
         for awake_ms in [17_000, 37_000] {
@@ -616,8 +613,7 @@ fn whoever_is_back_and_goes_again_at_once_is_no_cheat() {
             // From long before its first own turn to after it.
             for wait_ms in (0..800).step_by(200) {
                 let config = config(3, topology).frames_per_turn(1).turns(600);
-                let mut game = start(&config, 0, 3, latency(30));
-                game.play(4_000);
+                let mut game = start_at(&config, latency(30), 4_000);
                 come_back(&mut game, &config, 1);
                 let came = |event| matches!(event, Event::CaughtUp { .. });
                 game.play_until(5, 16_000, |game| game.events(1).into_iter().any(came));

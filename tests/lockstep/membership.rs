@@ -1,6 +1,6 @@
 //! Players who leave, fall silent, pause or sleep: the others agree on the turn, and no order is lost or runs twice.
 
-use crate::play::{Play as _, SEED, assert_agreed, assert_agreed_by, assert_unharmed, events_of};
+use crate::play::{Play as _, SEED, assert_agreed, assert_agreed_by, assert_unharmed, events_of, match_at};
 use crate::toy::{Order, Toy, bot, latency, terrible, toy_match};
 use testudo_lockstep::simnet::LinkConfig;
 use testudo_lockstep::{
@@ -108,8 +108,7 @@ fn the_time_until_a_drop_counts_down_from_twenty_seconds() {
 #[test]
 fn a_partition_that_heals_in_time_costs_only_time() {
     for topology in [Topology::Host, Topology::Relay, Topology::Mesh] {
-        let mut game = toy_match(&config(3, topology), 0, 1, terrible());
-        game.play(8_000);
+        let mut game = match_at(&config(3, topology), terrible(), 8_000);
         game.play_cut_off(&[1], 11_000);
         assert_unharmed(&mut game, &format!("{topology:?}"));
     }
@@ -117,8 +116,7 @@ fn a_partition_that_heals_in_time_costs_only_time() {
 
 #[test]
 fn after_a_split_the_hosts_side_goes_on() {
-    let mut game = toy_match(&config(4, Topology::Host), 0, 1, LinkConfig::new());
-    game.play(8_000);
+    let mut game = match_at(&config(4, Topology::Host), LinkConfig::new(), 8_000);
     game.net_mut().set_partition(&[2, 3]);
     assert!(game.play(600_000));
     assert_agreed_by(&mut game, [0, 1], "the host's side");
@@ -128,8 +126,7 @@ fn after_a_split_the_hosts_side_goes_on() {
 /// A player who needs nobody's entries reaches the end alone, and must not take that for the end of the match.
 #[test]
 fn who_ends_alone_is_told_that_the_others_went_on() {
-    let mut game = toy_match(&config(3, Topology::Host), 0, 1, LinkConfig::new());
-    game.play(4_000);
+    let mut game = match_at(&config(3, Topology::Host), LinkConfig::new(), 4_000);
     for player in [0, 2] {
         game.session_mut(player).resign(Successor::AsConfigured);
     }
@@ -148,8 +145,7 @@ fn who_ends_alone_is_told_that_the_others_went_on() {
 #[test]
 fn after_a_split_of_a_mesh_the_majority_goes_on_else_the_lowest() {
     for (players, island, survivors) in [(5, vec![0, 1], vec![2, 3, 4]), (4, vec![1, 3], vec![0, 2])] {
-        let mut game = toy_match(&config(players, Topology::Mesh), 0, 1, terrible());
-        game.play(8_000);
+        let mut game = match_at(&config(players, Topology::Mesh), terrible(), 8_000);
         game.net_mut().set_partition(&island);
         assert!(game.play(600_000));
         assert_lost(&game, island.into_iter().map(|node| node as usize));
@@ -160,8 +156,7 @@ fn after_a_split_of_a_mesh_the_majority_goes_on_else_the_lowest() {
 #[test]
 fn a_broken_link_of_a_mesh_is_bridged_by_the_others() {
     let dead = LinkConfig::new().loss_ppm(1_000_000);
-    let mut game = toy_match(&config(3, Topology::Mesh), 0, 1, LinkConfig::new());
-    game.play(5_000);
+    let mut game = match_at(&config(3, Topology::Mesh), LinkConfig::new(), 5_000);
     game.net_mut().set_link(1, 2, dead);
     game.net_mut().set_link(2, 1, dead);
     assert_unharmed(&mut game, "a broken link");
@@ -193,8 +188,7 @@ fn nobody_waits_for_the_confirmation_of_who_has_left() {
     for (topology, leaver, deaf, breaks_after) in
         [(Topology::Mesh, 2, 1, 0), (Topology::Mesh, 0, 1, 0), (Topology::Host, 2, 0, 120)]
     {
-        let mut game = toy_match(&config(3, topology).pace(Pace::Article), 0, 1, slow);
-        game.play(8_000);
+        let mut game = match_at(&config(3, topology).pace(Pace::Article), slow, 8_000);
         game.session_mut(leaver).leave();
         game.play(8_000 + breaks_after);
         game.net_mut().set_link(leaver as u32, deaf, dead);
@@ -261,8 +255,7 @@ fn a_player_that_resigned_during_a_wait_stays_with_the_others() {
     for asleep_at in (4_000..4_400).step_by(400 / share(20) as usize) {
         let config = config(8, Topology::Mesh).pace(Pace::Article).turns_ahead(1);
         let link = latency(150).jitter(Duration::from_millis(60));
-        let mut game = toy_match(&config, 0, 1, link);
-        game.play(asleep_at);
+        let mut game = match_at(&config, link, asleep_at);
         game.put_to_sleep(2, Instant::from_millis(60_000));
         game.play(asleep_at + 1_500);
         game.session_mut(5).resign(Successor::AsConfigured);
@@ -282,8 +275,7 @@ fn the_end_waits_for_who_is_cut_off_and_comes_back() {
     for topology in [Topology::Host, Topology::Mesh] {
         let mut alone_at_the_end = 0;
         for cut_at in (29_000..29_800).step_by(50).chain([28_200]) {
-            let mut game = toy_match(&config(2, topology), 0, 1, LinkConfig::new());
-            game.play(4_000);
+            let mut game = match_at(&config(2, topology), LinkConfig::new(), 4_000);
             if cut_at == 28_200 {
                 // The others can reach the end without a player who resigned.
                 game.session_mut(1).resign(Successor::AsConfigured);
@@ -315,8 +307,7 @@ fn who_stands_for_the_silent_one_is_not_dropped_with_it() {
     let link = latency(120);
     let dead = link.loss_ppm(1_000_000);
     for before in (0..2_000).step_by(100) {
-        let mut game = toy_match(&config(4, Topology::Mesh).pace(Pace::Article), 0, 1, link);
-        game.play(8_000);
+        let mut game = match_at(&config(4, Topology::Mesh).pace(Pace::Article), link, 8_000);
         // The last words of player 3 do not reach player 2.
         game.net_mut().set_link(3, 2, dead);
         game.play(8_000 + before);
@@ -329,8 +320,7 @@ fn who_stands_for_the_silent_one_is_not_dropped_with_it() {
 
 #[test]
 fn resigning_goes_on_watching() {
-    let mut game = toy_match(&config(3, Topology::Host), 0, 1, terrible());
-    game.play(8_000);
+    let mut game = match_at(&config(3, Topology::Host), terrible(), 8_000);
     // The host resigns and goes on forwarding.
     game.session_mut(0).resign(Successor::AsConfigured);
     assert!(game.play(600_000));
@@ -374,15 +364,13 @@ fn a_pause_stands_at_the_same_turn_everywhere() {
 fn a_suspended_machine_does_no_harm() {
     // Two seconds asleep: the others wait, and nobody is dropped, whichever machine sleeps.
     for sleeper in 0..3 {
-        let mut game = toy_match(&config(3, Topology::Host), 0, 1, LinkConfig::new());
-        game.play(8_000);
+        let mut game = match_at(&config(3, Topology::Host), LinkConfig::new(), 8_000);
         game.put_to_sleep(sleeper, Instant::from_millis(11_500));
         assert!(game.play(600_000));
         assert_agreed(&mut game, &format!("{sleeper} sleeps"));
     }
     // A minute asleep: dropped, and told so after waking up.
-    let mut game = toy_match(&config(3, Topology::Host), 0, 1, LinkConfig::new());
-    game.play(8_000);
+    let mut game = match_at(&config(3, Topology::Host), LinkConfig::new(), 8_000);
     game.put_to_sleep(1, Instant::from_millis(30_000));
     assert!(game.play(600_000));
     assert_eq!(game.session(1).phase(), SessionPhase::Failed(Failure::Dropped));
@@ -412,8 +400,7 @@ fn a_clock_that_goes_back_does_no_harm() {
 #[test]
 fn a_program_whose_rounds_are_slow_waits_no_longer_than_others() {
     for round_ms in [100, 1_900, 2_100, 2_500, 5_000] {
-        let mut game = toy_match(&config(3, Topology::Host), 0, 1, LinkConfig::new());
-        game.play(8_000);
+        let mut game = match_at(&config(3, Topology::Host), LinkConfig::new(), 8_000);
         game.put_to_sleep(2, Instant::from_millis(10_000_000));
         let mut at = 8_000;
         while game.session(0).present_players().len() == 3 && at < 120_000 {

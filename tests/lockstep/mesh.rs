@@ -1,7 +1,7 @@
 //! Meshes: how the members meet, vote, and go on when some of them are cut off. Liars are in `attacks/mesh.rs`.
 
-use crate::play::{Play as _, assert_agreed, assert_agreed_by};
-use crate::toy::{Order, Toy, latency, network, terrible, toy_match};
+use crate::play::{Play as _, assert_agreed, assert_agreed_by, match_at};
+use crate::toy::{Order, Toy, latency, network, terrible};
 use testudo_lockstep::packet::{Packet, TurnsPacket};
 use testudo_lockstep::simnet::LinkConfig;
 use testudo_lockstep::{
@@ -44,8 +44,7 @@ fn drawn(case: u64, below: u64) -> u64 {
 /// A match in which nobody is dropped ended for everybody, with an error.
 #[test]
 fn nobody_is_voted_out_of_a_mesh_that_drops_nobody() {
-    let mut game = toy_match(&config(4).without_drops(), 0, 1, latency(60));
-    game.play(4_000);
+    let mut game = match_at(&config(4).without_drops(), latency(60), 4_000);
     let session = game.session_mut(0);
     assert_eq!(session.vote_out(PlayerId(3), true), Err(VoteError::NobodyIsDropped));
     // Liars vote all the same.
@@ -122,8 +121,7 @@ fn given_up_by(game: &mut VirtualMatch<Toy>, node: usize) -> u16 {
 /// turns of the first that nobody else has, and is no liar for that.
 #[test]
 fn whoever_was_dropped_from_a_mesh_stays_given_up() {
-    let mut game = toy_match(&config(7), 0, 1, latency(20));
-    game.play(3_000);
+    let mut game = match_at(&config(7), latency(20), 3_000);
     game.put_to_sleep(6, Instant::from_millis(2_000_000));
     game.play(6_500);
     assert_eq!(game.session(0).stats().drops, 1);
@@ -138,8 +136,7 @@ fn whoever_was_dropped_from_a_mesh_stays_given_up() {
 #[test]
 fn a_vote_of_a_mesh_stands_when_members_have_acted_on_it() {
     for taken_back_at in [3_500, 3_700, 3_900] {
-        let mut game = toy_match(&config(5).turns(100), 0, 1, latency(20));
-        game.play(3_000);
+        let mut game = match_at(&config(5).turns(100), latency(20), 3_000);
         game.net_mut().set_partition(&[3]);
         game.play(3_200);
         for voter in 0..3 {
@@ -172,8 +169,7 @@ fn a_mesh_waits_for_no_watchers() {
 fn who_watches_a_mesh_after_a_resignation_may_miss_a_vote_for_a_moment() {
     // The others wait for two seconds for what it may have.
     for gap_ms in [2_100, 2_500, 3_000] {
-        let mut game = toy_match(&config(5).drop_after(Duration::from_secs(4)), 0, 1, latency(20));
-        game.play(3_000);
+        let mut game = match_at(&config(5).drop_after(Duration::from_secs(4)), latency(20), 3_000);
         game.session_mut(4).resign(Successor::Nobody);
         game.play(5_000);
         game.net_mut().set_partition(&[4]);
@@ -192,8 +188,7 @@ fn who_watches_a_mesh_after_a_resignation_may_miss_a_vote_for_a_moment() {
 fn who_has_played_all_turns_does_not_lose_to_those_who_have_finished() {
     let mut lacked = 0;
     for cut_at in (11_500..12_300).step_by(800 / share(40) as usize) {
-        let mut game = toy_match(&config(3).drop_after(Duration::from_secs(8)), 0, 1, LinkConfig::new());
-        game.play(cut_at);
+        let mut game = match_at(&config(3).drop_after(Duration::from_secs(8)), LinkConfig::new(), cut_at);
         // Nothing comes to player 0, but what it sends arrives.
         [1, 2].into_iter().for_each(|from| game.net_mut().set_link(from, 0, DEAD));
         game.play(12_700);

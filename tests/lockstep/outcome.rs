@@ -1,6 +1,6 @@
 //! Bots that take over, teams, surrender, and the result on which all peers agree.
 
-use crate::play::{Play as _, SEED, assert_agreed_by};
+use crate::play::{Play as _, SEED, assert_agreed_by, match_at};
 use crate::toy::{Order, Toy, bot, terrible, toy_match, toy_match_from};
 use testudo_lockstep::simnet::LinkConfig;
 use testudo_lockstep::{
@@ -81,8 +81,7 @@ fn a_bot_takes_over_at_the_same_turn_everywhere() {
 
 #[test]
 fn a_bot_does_not_play_while_the_game_stands() {
-    let mut game = toy_match(&config(3, Topology::Host), 0, 1, LinkConfig::default());
-    game.play(4_000);
+    let mut game = match_at(&config(3, Topology::Host), LinkConfig::default(), 4_000);
     game.session_mut(1).resign(Successor::Bot);
     game.play(6_000);
     game.session_mut(2).pause(true).unwrap();
@@ -105,8 +104,7 @@ fn a_bot_does_not_play_while_the_game_stands() {
 #[test]
 fn in_a_resumed_match_the_bot_plays_on() {
     let config = config(3, Topology::Host);
-    let mut game = toy_match(&config, 0, 1, LinkConfig::default());
-    game.play(4_000);
+    let mut game = match_at(&config, LinkConfig::default(), 4_000);
     game.session_mut(1).resign(Successor::Bot);
     game.play(6_000);
     game.session_mut(0).save();

@@ -1,6 +1,6 @@
 //! Input mode, and turns that follow the network.
 
-use crate::play::Play as _;
+use crate::play::{Play as _, match_at};
 use crate::toy::{Keys, Toy, game_match, latency, terrible, toy_match};
 use testudo_lockstep::simnet::LinkConfig;
 use testudo_lockstep::{
@@ -257,8 +257,7 @@ fn clocks_that_drift_stay_together() {
 fn speed_changes_at_one_turn_and_not_the_course_of_the_game() {
     let config = SessionConfig::new(3).simulated().turns(100);
     let run = |speed: Option<u8>| {
-        let mut game = toy_match(&config, 0, 1, terrible());
-        game.play(5_000);
+        let mut game = match_at(&config, terrible(), 5_000);
         if let Some(percent) = speed {
             game.session_mut(2).set_speed(percent).unwrap();
         }

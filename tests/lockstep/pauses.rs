@@ -1,7 +1,7 @@
 //! Pauses: how long they last, and who can end them.
 
-use crate::joining::{come_back, config, restart, secret, start, without};
-use crate::play::{Play as _, assert_agreed, assert_agreed_by, exchange_all};
+use crate::joining::{come_back, config, restart, secret, start, start_at, without};
+use crate::play::{Play as _, assert_agreed, assert_agreed_by, exchange_all, match_at};
 use crate::saving;
 use crate::toy::{Order, Toy, latency, toy_match, toy_match_from};
 use testudo_lockstep::{
@@ -33,8 +33,7 @@ fn a_pause_lasts_as_long_as_it_may_whatever_the_turns() {
 /// Whoever ended a pause that had ended was told that the match continues, again.
 #[test]
 fn the_end_of_no_pause_is_no_event() {
-    let mut game = toy_match(&config(2, Topology::Host).turns(100), 0, 1, latency(10));
-    game.play(2_000);
+    let mut game = match_at(&config(2, Topology::Host).turns(100), latency(10), 2_000);
     game.session_mut(0).pause(false).unwrap();
     game.play(4_000);
     game.session_mut(0).pause(true).unwrap();
@@ -105,8 +104,7 @@ fn a_pause_of_a_host_player_who_resigns_ends_with_its_stream() {
     for topology in [Topology::Host, Topology::Relay, Topology::Mesh] {
         for resigns_after in [0, 1_500] {
             let what = format!("{topology:?} {resigns_after}");
-            let mut game = toy_match(&hosted(topology), 0, 1, latency(10));
-            game.play(2_000);
+            let mut game = match_at(&hosted(topology), latency(10), 2_000);
             game.session_mut(0).pause(true).unwrap();
             if resigns_after > 0 {
                 game.play_for(resigns_after);
@@ -156,8 +154,7 @@ fn a_pause_of_a_host_player_who_is_dropped_ends_with_the_drop() {
 /// In a mesh the others drop whoever has gone, and agree on its last entry.
 #[test]
 fn a_pause_of_a_host_player_whom_a_mesh_drops_ends_with_the_drop() {
-    let mut game = toy_match(&hosted(Topology::Mesh), 0, 1, latency(20));
-    game.play(2_000);
+    let mut game = match_at(&hosted(Topology::Mesh), latency(20), 2_000);
     game.session_mut(0).pause(true).unwrap();
     game.play(4_000);
     assert!(is_paused(&game, &[0, 1, 2], "before"));
@@ -229,8 +226,7 @@ fn a_pause_of_a_host_player_ends_with_it_in_a_resumed_match_too() {
 fn who_comes_back_to_a_place_wants_nothing_yet() {
     for topology in [Topology::Host, Topology::Relay] {
         let config = config(3, topology).controls(Controls::Majority).turns(300);
-        let mut game = start(&config, 0, 3, latency(10));
-        game.play(3_000);
+        let mut game = start_at(&config, latency(10), 3_000);
         game.session_mut(2).pause(true).unwrap();
         game.play(5_000);
         game.play_cut_off(&[2], 12_000);
@@ -256,8 +252,7 @@ fn the_speed_of_a_host_player_ends_with_its_stream() {
     for topology in [Topology::Host, Topology::Relay, Topology::Mesh] {
         for percent in [10, 250] {
             let what = format!("{topology:?} {percent}");
-            let mut game = toy_match(&hosted(topology), 0, 1, latency(10));
-            game.play(2_000);
+            let mut game = match_at(&hosted(topology), latency(10), 2_000);
             game.session_mut(0).set_speed(percent).unwrap();
             game.play_for(2_000);
             assert_eq!(speed(&game, 1), u32::from(percent), "{what}");
@@ -286,8 +281,7 @@ fn the_speed_of_a_host_player_ends_with_its_stream() {
 fn an_order_in_the_last_entry_of_a_host_player_is_told_before_its_end() {
     for topology in [Topology::Host, Topology::Relay, Topology::Mesh] {
         let what = format!("{topology:?}");
-        let mut game = toy_match(&hosted(topology), 0, 1, latency(10));
-        game.play(2_000);
+        let mut game = match_at(&hosted(topology), latency(10), 2_000);
         game.session_mut(0).set_speed(60).unwrap();
         game.session_mut(0).pause(true).unwrap();
         game.play_for(2_000);

@@ -2,10 +2,11 @@
 
 use std::borrow::BorrowMut;
 
-use crate::toy::{Order, Toy, bot};
+use crate::toy::{Order, Toy, bot, toy_match};
+use testudo_lockstep::simnet::LinkConfig;
 use testudo_lockstep::{
-    AnySession, Driver, Duration, Event, Identity, Instant, PeerId, Session, SessionPhase, Simulation,
-    SubmitError, Turn, VirtualMatch,
+    AnySession, Driver, Duration, Event, Identity, Instant, PeerId, Session, SessionConfig, SessionPhase,
+    Simulation, SubmitError, Turn, VirtualMatch,
 };
 
 /// The bots' seed.
@@ -28,6 +29,13 @@ pub(crate) fn give_order(turn: Turn, session: &mut Session<Order>) {
         }
         Err(error) => panic!("{error}"),
     }
+}
+
+/// A match of players alone, which bots have played up to this time.
+pub(crate) fn match_at(config: &SessionConfig, link: LinkConfig, ms: u64) -> VirtualMatch<Toy> {
+    let mut game = toy_match(config, 0, 1, link);
+    game.play(ms);
+    game
 }
 
 /// What these peers send is at its receivers at once. Each has a number, by which the others know it.

@@ -1,6 +1,6 @@
 //! What goes on around the moment in which a player comes back: results, votes, and those for whom nobody waits.
 
-use crate::joining::{come_back, config, start};
+use crate::joining::{come_back, config, start, start_at};
 use crate::play::{Play as _, assert_agreed};
 use crate::saving::{resumed_by_the_host_alone, saved_by};
 use crate::toy::{Order, Toy, latency};
@@ -169,8 +169,7 @@ fn who_is_given_up_while_it_catches_up_may_ask_again() {
             let what = format!("{topology:?}, {join_s} s");
             let config = config(3, topology).frames_per_second(100).frames_per_turn(1).turns_ahead(8);
             let config = config.turns(20_000).join_timeout(Duration::from_secs(join_s));
-            let mut game = start(&config, 0, 3, latency(5));
-            game.play(3_000);
+            let mut game = start_at(&config, latency(5), 3_000);
             game.play_cut_off(&[2], 10_000);
             come_back(&mut game, &config.clone().window(16).join_timeout(Duration::from_secs(1_000)), 2);
             game.play_until(1, 120_000, |game| game.session(2).is_catching_up());

@@ -2,8 +2,8 @@
 
 use super::{bare, deliver, entries_of, hearers, slow};
 use crate::joining;
-use crate::play::{Play as _, assert_agreed, assert_agreed_by};
-use crate::toy::{Toy, toy_match};
+use crate::play::{Play as _, assert_agreed, assert_agreed_by, match_at};
+use crate::toy::Toy;
 use testudo_lockstep::packet::TurnsPacket;
 use testudo_lockstep::{
     ControlError, Controls, Duration, Entry, Event, Extra, Instant, SessionConfig, Topology, VirtualMatch,
@@ -30,8 +30,7 @@ fn send_entries(game: &mut VirtualMatch<Toy>, topology: Topology) {
 #[test]
 fn pauses_and_speeds_beyond_the_budget_are_ignored_by_everybody() {
     for topology in [Topology::Host, Topology::Relay, Topology::Mesh] {
-        let mut game = toy_match(&config(topology), 0, 1, slow());
-        game.play(4_000);
+        let mut game = match_at(&config(topology), slow(), 4_000);
         game.put_to_sleep(usize::from(LIAR), Instant::from_millis(9_000_000));
         while !(0..2).all(|node| game.session(node).is_over()) {
             assert!(game.now() < Instant::from_millis(150_000), "{topology:?}: it stands for ever");
@@ -63,8 +62,7 @@ fn pauses_and_speeds_beyond_the_budget_are_ignored_by_everybody() {
 #[test]
 fn what_the_settings_do_not_allow_is_refused_to_the_player() {
     let longer = config(Topology::Host).pause_max(Duration::from_secs(60));
-    let mut game = toy_match(&longer, 0, 1, slow());
-    game.play(3_000);
+    let mut game = match_at(&longer, slow(), 3_000);
     for round in 0..3 {
         let session = game.session_mut(1);
         assert_eq!(
@@ -104,8 +102,7 @@ fn what_the_settings_do_not_allow_is_refused_to_the_player() {
     assert_eq!(game.session_mut(2).pause(true), Err(ControlError::NotPlaying));
 
     let config = config(Topology::Relay).controls(Controls::HostPlayer);
-    let mut game = toy_match(&config, 0, 1, slow());
-    game.play(3_000);
+    let mut game = match_at(&config, slow(), 3_000);
     assert_eq!(game.session_mut(1).pause(true), Err(ControlError::HostOnly));
     assert_eq!(game.session_mut(0).pause(true), Ok(()));
     game.play(4_500);
@@ -118,8 +115,7 @@ fn what_the_settings_do_not_allow_is_refused_to_the_player() {
 #[test]
 fn a_pause_that_is_on_its_way_can_be_taken_back_and_is_asked_for_once() {
     let config = config(Topology::Host).pauses_max(2).pause_max(Duration::from_secs(60));
-    let mut game = toy_match(&config, 0, 1, slow());
-    game.play(3_000);
+    let mut game = match_at(&config, slow(), 3_000);
     let own = |game: &mut VirtualMatch<Toy>, paused: bool| {
         let session = game.session_mut(1);
         let before = session.pause_asked();

@@ -2,7 +2,7 @@
 
 use super::signed::forge;
 use super::{bare, config, deliver, entries_of, slow};
-use crate::play::{Play as _, assert_agreed_by, assert_unharmed};
+use crate::play::{Play as _, assert_agreed_by, assert_unharmed, match_at};
 use crate::toy::toy_match;
 use testudo_lockstep::packet::{Bye, Packet, Segment, TurnsPacket};
 use testudo_lockstep::{
@@ -14,8 +14,7 @@ use testudo_lockstep::{
 #[test]
 fn nobody_in_a_mesh_forges_entries_or_the_end_of_another_player() {
     for end in [None, Some(EndReason::Left), Some(EndReason::Surrendered), Some(EndReason::Dropped)] {
-        let mut game = toy_match(&config(3, Topology::Mesh), 0, 1, slow());
-        game.play(4_000);
+        let mut game = match_at(&config(3, Topology::Mesh), slow(), 4_000);
         for _ in 0..20 {
             game.play_for(37);
             for victim in [0, 1] {
@@ -36,8 +35,7 @@ fn nobody_in_a_mesh_forges_entries_or_the_end_of_another_player() {
 
 #[test]
 fn most_of_a_mesh_can_vote_somebody_out() {
-    let mut game = toy_match(&config(5, Topology::Mesh), 0, 1, slow());
-    game.play(4_000);
+    let mut game = match_at(&config(5, Topology::Mesh), slow(), 4_000);
     for voter in [0, 4] {
         assert_eq!(game.session_mut(voter).vote_out(PlayerId(3), true), Ok(()));
     }
@@ -64,8 +62,7 @@ fn most_of_a_mesh_can_vote_somebody_out() {
 #[test]
 fn a_middle_that_has_finished_and_goes_on_all_the_same_holds_nobody_up_for_ever() {
     for brings_back in [false, true] {
-        let mut game = toy_match(&config(3, Topology::Relay).turns(200), 0, 1, slow());
-        game.play(3_000);
+        let mut game = match_at(&config(3, Topology::Relay).turns(200), slow(), 3_000);
         for player in [0, 1] {
             forge(&mut game, 2, 3, player, Some(EndReason::Dropped));
         }

@@ -1,8 +1,8 @@
 //! Meshes whose members agree on whom to drop, one of them a liar, or a link broken.
 
 use super::{bare, config, deliver, entries_of, slow};
-use crate::play::{Play as _, assert_agreed_by, assert_unharmed};
-use crate::toy::{Toy, toy_match};
+use crate::play::{Play as _, assert_agreed_by, assert_unharmed, match_at};
+use crate::toy::Toy;
 use testudo_lockstep::packet::{Packet, TurnsPacket};
 use testudo_lockstep::simnet::LinkConfig;
 use testudo_lockstep::{Duration, Entry, Instant, Topology, VirtualMatch};
@@ -11,8 +11,7 @@ use testudo_lockstep::{EndReason, Extra, Payload};
 /// The lowest player says that somebody is given up, and ends that stream. The others followed as soon as one packet was late.
 #[test]
 fn the_lowest_player_drops_nobody_who_is_late_for_a_moment() {
-    let mut game = toy_match(&config(4, Topology::Mesh), 0, 1, slow());
-    game.play(4_000);
+    let mut game = match_at(&config(4, Topology::Mesh), slow(), 4_000);
     game.net_mut().set_partition(&[3]);
     for step in 0..30 {
         game.play(4_300 + step * 17);
@@ -37,8 +36,7 @@ fn the_lowest_player_drops_nobody_who_is_late_for_a_moment() {
 fn a_crash_beside_a_broken_link_ends_the_match_of_few() {
     let lost = LinkConfig::new().loss_ppm(1_000_000);
     let config = config(5, Topology::Mesh).silence_timeout(Duration::from_secs(5));
-    let mut game = toy_match(&config, 0, 1, slow());
-    game.play(2_000);
+    let mut game = match_at(&config, slow(), 2_000);
     game.net_mut().set_link(0, 3, lost);
     game.net_mut().set_link(3, 0, lost);
     game.play(5_000);
@@ -51,8 +49,7 @@ fn a_crash_beside_a_broken_link_ends_the_match_of_few() {
 #[test]
 fn who_never_agrees_ends_its_own_match_only() {
     let config = config(5, Topology::Mesh).silence_timeout(Duration::from_secs(5));
-    let mut game = toy_match(&config, 0, 1, slow());
-    game.play(4_000);
+    let mut game = match_at(&config, slow(), 4_000);
     game.put_to_sleep(3, Instant::from_millis(2_000_000));
     game.put_to_sleep(4, Instant::from_millis(2_000_000));
     let over = |game: &VirtualMatch<Toy>| game.drivers()[..3].iter().all(|driver| driver.session().is_over());

@@ -2,7 +2,7 @@
 //! nobody waits.
 
 use super::{config, deliver, slow};
-use crate::play::{Play as _, assert_unharmed};
+use crate::play::{Play as _, assert_unharmed, match_at};
 use crate::toy::{Toy, toy_match};
 use testudo_lockstep::packet::{Address, Frame, Messages, Packet};
 use testudo_lockstep::simnet::LinkConfig;
@@ -34,8 +34,7 @@ fn heard(game: &mut VirtualMatch<Toy>, node: usize) -> Vec<(Identity, Vec<u8>)> 
 #[test]
 fn who_floods_with_messages_is_heard_at_its_rate_and_holds_nobody_up() {
     for topology in [Topology::Host, Topology::Relay] {
-        let mut game = toy_match(&config(3, topology), 0, 1, slow());
-        game.play(4_000);
+        let mut game = match_at(&config(3, topology), slow(), 4_000);
         let middle = middle_of(&game);
         let (mut number, mut from_attacker, mut from_honest) = (0, 0, 0);
         for round in 0..100 {
@@ -104,8 +103,7 @@ fn nobody_speaks_or_shows_anything_for_another() {
 
 #[test]
 fn gaps_and_messages_from_long_ago_are_not_heard() {
-    let mut game = toy_match(&config(3, Topology::Host), 0, 1, slow());
-    game.play(3_000);
+    let mut game = match_at(&config(3, Topology::Host), slow(), 3_000);
     let mut send = |first: u32, bytes: &[u8]| {
         let frames = vec![said(attacker(), Address::Receiver, bytes)];
         let packet = Messages { ack: 0, first, frames };
@@ -132,8 +130,7 @@ fn gaps_and_messages_from_long_ago_are_not_heard() {
 #[test]
 fn who_acknowledges_no_message_costs_a_queue_and_the_others_nothing() {
     let config = config(3, Topology::Host).turns(400).drop_after(Duration::from_secs(60));
-    let mut game = toy_match(&config, 0, 1, LinkConfig::new());
-    game.play(3_000);
+    let mut game = match_at(&config, LinkConfig::new(), 3_000);
     // A program that has taken messages once; whoever never does waits for none.
     assert!(game.session_mut(ATTACKER).poll_message().is_none());
     let (mut undelivered, mut heard_by_other, mut sent) = (0, 0, 0);

@@ -20,7 +20,7 @@ mod watchers;
 mod weather;
 
 use crate::joining::step;
-use crate::play::{Play as _, assert_unharmed, introduce};
+use crate::play::{Play as _, assert_unharmed, introduce, match_at};
 use crate::toy::{Order, Toy, latency, toy_match};
 use testudo_lockstep::packet::{
     Bye, Echo, Hello, Lobby, Packet, PayloadFormat, Segment, TurnsPacket, Welcome,
@@ -100,8 +100,7 @@ fn a_player_cannot_tell_others_that_they_are_dropped() {
     for (topology, victim, attacker) in
         [(Topology::Host, 0, 2), (Topology::Relay, 3, 2), (Topology::Mesh, 0, 2), (Topology::Mesh, 2, 0)]
     {
-        let mut game = toy_match(&config(3, topology), 0, 1, slow());
-        game.play(4_000);
+        let mut game = match_at(&config(3, topology), slow(), 4_000);
         deliver(&mut game, victim, attacker, &Packet::Bye(Bye::Dropped));
         assert_unharmed(&mut game, &format!("{topology:?}"));
     }
@@ -110,8 +109,7 @@ fn a_player_cannot_tell_others_that_they_are_dropped() {
 #[test]
 fn votes_for_drops_count_in_a_mesh_only_and_not_against_those_who_talk() {
     for (topology, attacker) in [(Topology::Relay, 0), (Topology::Host, 1), (Topology::Mesh, 0)] {
-        let mut game = toy_match(&config(4, topology), 0, 1, slow());
-        game.play(3_000);
+        let mut game = match_at(&config(4, topology), slow(), 3_000);
         if topology == Topology::Host {
             // The lowest player must not be the middle.
             game.session_mut(0).resign(Successor::AsConfigured);
@@ -135,8 +133,7 @@ fn votes_for_drops_count_in_a_mesh_only_and_not_against_those_who_talk() {
 #[test]
 fn the_last_numbers_of_turns_are_numbers_like_others() {
     for topology in [Topology::Host, Topology::Mesh] {
-        let mut game = toy_match(&config(3, topology), 0, 1, slow());
-        game.play(4_000);
+        let mut game = match_at(&config(3, topology), slow(), 4_000);
         for (base, first, count) in [(u32::MAX, u32::MAX - 1, 1), (u32::MAX, u32::MAX - 4, 4), (0, 0, 1)] {
             let rest = TurnsPacket { base, unconfirmed: u32::MAX, ..bare(u32::MAX, 3) };
             deliver(&mut game, 0, 2, &entries_of(2, first, vec![Entry::default(); count], rest));
@@ -151,8 +148,7 @@ fn who_confirms_nothing_is_dropped() {
     for (topology, drops) in [(Topology::Host, true), (Topology::Relay, true), (Topology::Host, false)] {
         let config = SessionConfig::new(3).simulated().turns(200).topology(topology).window(16);
         let config = if drops { config.drop_after(Duration::from_secs(4)) } else { config.without_drops() };
-        let mut game = toy_match(&config, 0, 1, LinkConfig::new());
-        game.play(3_000);
+        let mut game = match_at(&config, LinkConfig::new(), 3_000);
         let middle = if topology == Topology::Relay { 3 } else { 0 };
         game.put_to_sleep(2, Instant::from_millis(2_000_000));
         let first = game.session(0).next_turn().0;
@@ -182,8 +178,7 @@ fn who_confirms_nothing_is_dropped() {
 fn who_has_resigned_and_confirms_nothing_is_sent_away() {
     for topology in [Topology::Host, Topology::Relay] {
         let config = config(3, topology).turns(200).window(16).drop_after(Duration::from_secs(4));
-        let mut game = toy_match(&config, 0, 1, LinkConfig::new());
-        game.play(2_000);
+        let mut game = match_at(&config, LinkConfig::new(), 2_000);
         game.session_mut(2).resign(Successor::Nobody);
         game.play(4_000);
         let middle = if topology == Topology::Relay { 3 } else { 0 };

@@ -2,7 +2,7 @@
 //! with proof, and nobody else is.
 
 use super::{bare, config, deliver, entries_of, hearers, slow};
-use crate::play::{Play as _, accuses, assert_unharmed};
+use crate::play::{Play as _, accuses, assert_unharmed, match_at};
 use crate::toy::{Toy, key_of, latency, terrible, toy_match};
 use testudo_lockstep::packet::{Packet, Segment, Signed, SignedEnd, TurnsPacket};
 
@@ -62,8 +62,7 @@ fn a_middle_that_shows_different_matches_is_named_within_two_seconds() {
     for topology in [Topology::Host, Topology::Relay] {
         let (middle, node) = if topology == Topology::Host { (player(0), 0) } else { (Identity::Relay, 4) };
         for forged_at in [4_000, 4_130, 4_370, 4_610, 4_990] {
-            let mut game = toy_match(&signed(4, topology), 0, 1, slow());
-            game.play(forged_at);
+            let mut game = match_at(&signed(4, topology), slow(), forged_at);
             forge(&mut game, 2, node, 1, None);
             game.play(forged_at + 2_000);
             let told = contradictions(&mut game, 2);
@@ -92,8 +91,7 @@ fn a_middle_that_shows_different_matches_is_named_within_two_seconds() {
 #[test]
 fn who_tells_the_peers_of_a_mesh_different_orders_is_named_within_two_seconds() {
     for forged_at in [4_000, 4_470, 4_930] {
-        let mut game = toy_match(&signed(4, Topology::Mesh), 0, 1, slow());
-        game.play(forged_at);
+        let mut game = match_at(&signed(4, Topology::Mesh), slow(), forged_at);
         forge(&mut game, 0, 2, 2, None);
         game.play(forged_at + 2_000);
         let told = contradictions(&mut game, 0);
@@ -114,8 +112,7 @@ fn who_tells_the_peers_of_a_mesh_different_orders_is_named_within_two_seconds() 
 fn nobody_in_a_mesh_is_suspected_for_what_another_has_passed_on() {
     for forged_at in (4_000..5_000).step_by(130) {
         for (victim, quiet) in [(0, 420), (3, 900)] {
-            let mut game = toy_match(&signed(4, Topology::Mesh), 0, 1, slow());
-            game.play(forged_at);
+            let mut game = match_at(&signed(4, Topology::Mesh), slow(), forged_at);
             game.net_mut().set_partition(&[2]);
             game.play(forged_at + 400);
             forge(&mut game, victim, 1, 2, None);
@@ -168,8 +165,7 @@ fn state(game: &mut VirtualMatch<Toy>, victim: usize, author: u8, turn: Turn, si
 fn who_signs_two_accounts_of_one_match_is_proven_to_lie() {
     // In a star the middle has seen both; in a mesh those to whom they were given show them to each other.
     for (topology, victim, witnesses) in [(Topology::Host, 0, 0..1), (Topology::Mesh, 0, 0..2)] {
-        let mut game = toy_match(&signed(3, topology), 0, 1, slow());
-        game.play(4_000);
+        let mut game = match_at(&signed(3, topology), slow(), 4_000);
         lie(&mut game, victim, 2);
         game.play(6_000);
         for witness in witnesses {
@@ -188,8 +184,7 @@ fn who_signs_two_accounts_of_one_match_is_proven_to_lie() {
 /// A host that leaves a guest out of the statement for that guest has made no statement to it.
 #[test]
 fn a_word_on_a_match_without_the_receiver_is_none() {
-    let mut game = toy_match(&signed(3, Topology::Host), 0, 1, slow());
-    game.play(3_000);
+    let mut game = match_at(&signed(3, Topology::Host), slow(), 3_000);
     // From now on only the test speaks in the host's name.
     game.put_to_sleep(0, Instant::from_millis(2_000_000));
     let roster = game.session(1).roster().unwrap().clone();
@@ -224,8 +219,7 @@ fn a_word_on_a_match_without_the_receiver_is_none() {
 #[test]
 fn made_up_signatures_cost_little() {
     for topology in TOPOLOGIES {
-        let mut game = toy_match(&signed(3, topology), 0, 1, slow());
-        game.play(4_000);
+        let mut game = match_at(&signed(3, topology), slow(), 4_000);
         let receiver = if topology == Topology::Relay { 3 } else { 0 };
         for number in 0..1_000_u32 {
             let turn = Turn(game.session(0).next_turn().0);
@@ -268,8 +262,7 @@ fn who_watches_is_told_what_it_was_shown() {
 #[test]
 fn nobody_states_anything_for_somebody_else() {
     for topology in TOPOLOGIES {
-        let mut game = toy_match(&signed(3, topology), 0, 1, slow());
-        game.play(4_000);
+        let mut game = match_at(&signed(3, topology), slow(), 4_000);
         let receiver = if topology == Topology::Relay { 3 } else { 0 };
         let next = game.session(0).next_turn();
         // Player 2 signs in the name of player 1.
@@ -284,8 +277,7 @@ fn nobody_states_anything_for_somebody_else() {
 fn nobody_but_the_player_ends_its_stream() {
     for (topology, from) in [(Topology::Host, 0), (Topology::Relay, 4), (Topology::Mesh, 0)] {
         for reason in [EndReason::Left, EndReason::Surrendered, EndReason::HandedOver] {
-            let mut game = toy_match(&signed(4, topology), 0, 1, slow());
-            game.play(4_000);
+            let mut game = match_at(&signed(4, topology), slow(), 4_000);
             if topology == Topology::Mesh {
                 // Only entries of silent players are accepted from others.
                 game.net_mut().set_partition(&[1]);
@@ -431,8 +423,7 @@ fn the_honest_are_never_accused_whatever_happens() {
 fn made_up_signatures_of_ends_cost_little() {
     let reason = EndReason::Left;
     for (topology, receiver) in [(Topology::Host, 0), (Topology::Relay, 3), (Topology::Mesh, 0)] {
-        let mut game = toy_match(&signed(3, topology), 0, 1, slow());
-        game.play(4_000);
+        let mut game = match_at(&signed(3, topology), slow(), 4_000);
         for round in 0..1_000_u32 {
             let next = game.session(0).next_turn().0;
             let first = next + round % 8;

@@ -1,7 +1,7 @@
 //! A member that is slow on purpose: nobody can delay the match without limit, and every match ends.
 
 use super::{bare, config, deliver, entries_of, hearers, slow};
-use crate::play::{Play as _, assert_agreed, assert_agreed_by, events_of};
+use crate::play::{Play as _, assert_agreed, assert_agreed_by, events_of, match_at};
 use crate::toy::{Toy, latency, toy_match};
 use testudo_lockstep::packet::{Packet, TurnsPacket};
 use testudo_lockstep::simnet::LinkConfig;
@@ -21,8 +21,7 @@ fn finished(game: &VirtualMatch<Toy>, nodes: &[usize]) -> bool {
 fn who_is_late_again_and_again_is_shown_and_then_dropped() {
     for topology in TOPOLOGIES {
         let config = config(4, topology).drop_after(Duration::from_secs(4)).turns(200);
-        let mut game = toy_match(&config, 0, 1, slow());
-        game.play(4_000);
+        let mut game = match_at(&config, slow(), 4_000);
         let gone = |game: &VirtualMatch<Toy>| !game.toy(1).gone.is_empty();
         while !gone(&game) && game.now() < Instant::from_millis(60_000) {
             // Awake for a moment: two or three entries.
@@ -53,8 +52,7 @@ fn who_is_gone_after_a_single_wait_was_not_often_late() {
                 let config =
                     SessionConfig::new(3).simulated().turns(400).frames_per_turn(1).topology(topology);
                 let config = config.drop_after(Duration::from_secs(drop_s));
-                let mut game = toy_match(&config, 0, 1, link);
-                game.play(5_000);
+                let mut game = match_at(&config, link, 5_000);
                 game.put_to_sleep(2, Instant::from_millis(2_000_000));
                 game.play(20_000 + 1_000 * drop_s);
                 for peer in 0..2 {
@@ -77,8 +75,7 @@ fn who_is_a_little_late_in_every_turn_is_dropped() {
     for topology in TOPOLOGIES {
         for (late_ms, within_s) in [(2_400, 90), (1_500, 200)] {
             let config = SessionConfig::new(4).simulated().turns(3_000).topology(topology);
-            let mut game = toy_match(&config.drop_after(Duration::from_secs(8)), 0, 1, slow());
-            game.play(4_000);
+            let mut game = match_at(&config.drop_after(Duration::from_secs(8)), slow(), 4_000);
             let others = if topology == Topology::Mesh { vec![0, 1, 2] } else { vec![middle_of(topology)] };
             for other in others {
                 game.net_mut().set_link(3, other, latency(late_ms));
@@ -151,8 +148,7 @@ fn the_end_waits_for_nobody_for_ever() {
             for drops in [true, false] {
                 let config = config(3, topology).silence_timeout(Duration::from_secs(5));
                 let config = if drops { config } else { config.without_drops() };
-                let mut game = toy_match(&config, 0, 1, slow());
-                game.play(4_000);
+                let mut game = match_at(&config, slow(), 4_000);
                 game.play_until(20, 60_000, |game| game.session(2).next_turn().0 >= 59);
                 game.put_to_sleep(2, Instant::from_millis(2_000_000));
                 let begun = game.now();
@@ -261,8 +257,7 @@ fn a_match_ends_once_and_watchers_are_not_told_of_waits() {
 fn who_withholds_confirmations_in_the_articles_pace_is_dropped_itself() {
     for topology in [Topology::Host, Topology::Relay] {
         let config = config(4, topology).pace(Pace::Article).turns(120).drop_after(Duration::from_secs(3));
-        let mut game = toy_match(&config, 0, 1, slow());
-        game.play(3_000);
+        let mut game = match_at(&config, slow(), 3_000);
         let middle = if topology == Topology::Relay { 4 } else { 0 };
         game.put_to_sleep(2, Instant::from_millis(2_000_000));
         let first = game.session(0).next_turn().0;

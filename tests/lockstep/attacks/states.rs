@@ -1,7 +1,7 @@
 //! Attacks with states of a running match: wrong ones, damaged ones, too many, too large.
 
 use super::{FORMAT, bare, sealed};
-use crate::joining::{come_back, config, restart, secret, start, without};
+use crate::joining::{come_back, config, restart, secret, start_at, without};
 use crate::play::{Play as _, assert_agreed, assert_agreed_by};
 use crate::toy::{Toy, latency, middle_of, terrible};
 use testudo_lockstep::packet::{Chunk, Manifest, Packet, Transfer, Want};
@@ -23,8 +23,7 @@ fn a_stranger_takes_a_place_only_if_the_settings_allow_it_and_only_an_empty_one(
         (config(3, Topology::Host), secret(2), false, true),
         (config(3, Topology::Host).state_bytes_max(0), secret(2), false, false),
     ] {
-        let mut game = start(&config, 0, 3, LinkConfig::default());
-        game.play(2_000);
+        let mut game = start_at(&config, LinkConfig::default(), 2_000);
         let leaver = game.session_mut(2);
         if surrenders {
             leaver.resign(Successor::Nobody)
@@ -186,8 +185,7 @@ fn forged_chunks_cost_a_block_and_never_the_match() {
 fn members_who_ask_for_a_state_or_promise_one_get_nothing() {
     for topology in [Topology::Host, Topology::Relay] {
         let config = config(3, topology);
-        let mut game = start(&config, 0, 3, LinkConfig::default());
-        game.play(3_000);
+        let mut game = start_at(&config, LinkConfig::default(), 3_000);
         let middle = middle_of(&config) as usize;
         let before = game.session(middle).stats().bytes_sent;
         let want = Want { turn: 5, next: 0, received: 0, echo_ms: 0, held_ms: 0, have: Default::default() };

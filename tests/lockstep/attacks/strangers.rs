@@ -1,8 +1,8 @@
 //! A stranger, with its own address or a forged one: it costs nothing, and cannot be used against anybody.
 
 use super::{bare, config, entries_of, sealed, slow};
-use crate::play::{Play as _, assert_unharmed, introduce};
-use crate::toy::{Order, toy_match};
+use crate::play::{Play as _, assert_unharmed, introduce, match_at};
+use crate::toy::Order;
 use testudo_lockstep::packet::{Bye, Hello, Packet, TurnsPacket, link_key, session_mark};
 use testudo_lockstep::{
     Entry, Event, Failure, Identity, Instant, PROTOCOL_VERSION, PeerId, PlayerId, Refusal, Session,
@@ -56,8 +56,7 @@ fn a_hello_is_answered_with_less_and_nothing_is_kept_until_the_address_is_proven
 fn packets_with_a_false_sender_change_nothing() {
     for topology in [Topology::Host, Topology::Relay, Topology::Mesh] {
         let config = config(3, topology).session_id(SESSION);
-        let mut game = toy_match(&config, 0, 1, slow());
-        game.play(4_000);
+        let mut game = match_at(&config, slow(), 4_000);
         let next = game.session(0).next_turn().0 + 2;
         let rest = TurnsPacket { base: next + 1, ..bare(next, 3) };
         let packets = [

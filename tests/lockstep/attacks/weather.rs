@@ -1,6 +1,6 @@
 //! Not an attack, only a bad network: what an outage and a crowd cost, in time and in bytes.
 
-use crate::play::{Play as _, assert_unharmed};
+use crate::play::{Play as _, assert_unharmed, match_at};
 use crate::toy::{Toy, latency, toy_match};
 use testudo_lockstep::simnet::LinkConfig;
 use testudo_lockstep::{Duration, Instant, Pace, SessionConfig, Topology, TurnStatus, VirtualMatch};
@@ -22,8 +22,7 @@ fn three_seconds_after_an_outage_turns_are_as_long_as_before() {
         for outage_ms in [1_000, 3_000, 8_000, 25_000] {
             let config =
                 SessionConfig::new(3).simulated().turns(2_000).topology(topology).pace(Pace::Adaptive);
-            let mut game = toy_match(&config, 0, 1, link(40, 0));
-            game.play(20_000);
+            let mut game = match_at(&config, link(40, 0), 20_000);
             let before = turn_ms(&game);
             game.net_mut().set_partition(&[2]);
             // Longer than the drop time: the others go on alone when it is over.
@@ -56,8 +55,7 @@ fn a_middle_that_stood_for_a_minute_goes_on() {
             let config = SessionConfig::new(3).simulated().turns(200).topology(topology);
             let config = config.silence_timeout(Duration::from_secs(90));
             let config = if signed { config.signed() } else { config };
-            let mut game = toy_match(&config, 0, 1, link(40, 10_000));
-            game.play(10_000);
+            let mut game = match_at(&config, link(40, 10_000), 10_000);
             let middle = if topology == Topology::Relay { 3 } else { 0 };
             game.put_to_sleep(middle, Instant::from_millis(70_000));
             assert_unharmed(&mut game, &format!("{topology:?} {signed}"));
@@ -88,8 +86,7 @@ fn a_last_word_that_was_lost_is_said_again() {
 fn bytes_per_second(players: u8, topology: Topology, link: LinkConfig, has_keys: bool) -> Vec<u64> {
     let config = SessionConfig::new(players).simulated().turns(2_000).topology(topology).pace(Pace::Adaptive);
     let config = if has_keys { config.signed() } else { config };
-    let mut game = toy_match(&config, 0, 1, link);
-    game.play(10_000);
+    let mut game = match_at(&config, link, 10_000);
     let sent = |game: &VirtualMatch<Toy>| -> Vec<u64> {
         game.drivers().iter().map(|driver| driver.session().stats().bytes_sent).collect()
     };
