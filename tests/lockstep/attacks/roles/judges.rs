@@ -1,5 +1,7 @@
 //! What the honest peers have recorded, judged as `verdict` judges it, and all that was said of anybody.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use testudo_lockstep::{
     Conviction, Event, Identity, PlayerId, Proof, Roster, SessionPhase, Statement, Topology, Verdict,
 };
@@ -15,50 +17,47 @@ const FEW: u64 = 60;
 /// From so many matches on, everything happens often enough to be counted.
 const MANY: u64 = 1_000;
 
-/// In how many matches something happened.
-#[derive(Clone, Copy, Default, Debug)]
-pub(super) struct Interest {
+/// Something that a liar brings about.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) enum Effect {
     /// An honest peer was told that something is wrong.
-    told: u64,
+    Told,
     /// A liar was convicted, or accused.
-    convicted: u64,
-    accused: u64,
+    Convicted,
+    Accused,
     /// A state was refused.
-    refused: u64,
+    Refused,
     /// A proof was accepted that names a single liar.
-    proven: u64,
+    Proven,
     /// Somebody who came back or came late has caught up.
-    joined: u64,
+    Joined,
 }
 
-impl Interest {
-    pub(super) fn add(&mut self, other: Self) {
-        self.told += other.told;
-        self.convicted += other.convicted;
-        self.accused += other.accused;
-        self.refused += other.refused;
-        self.proven += other.proven;
-        self.joined += other.joined;
-    }
+/// What can happen less often than that somebody is told.
+const RARE: [Effect; 5] =
+    [Effect::Convicted, Effect::Accused, Effect::Refused, Effect::Proven, Effect::Joined];
 
-    /// Whether the liars of so many drawn matches have done what they are there for.
-    ///
-    /// A match has one to three of thirteen lies, and more than half of the lies are noticed by whoever is lied to. A certain lie is told in one match of
-    /// seven. The rarest thing is a proof that names a single liar: it takes one certain lie, told to one peer only, by a player, and that the two versions
-    /// meet at one honest peer: (1/7) (1/2) (3/4) (1/4), or one match of 75. Half a percent of many matches is well below all of these.
-    pub(super) fn is_enough(&self, matches: u64) -> bool {
-        let Self { told, convicted, accused, refused, proven, joined } = *self;
-        let is_told = matches < FEW || told * 4 > matches;
-        let rare = [convicted, accused, refused, proven, joined];
-        is_told && (matches < MANY || rare.iter().all(|count| *count * 200 >= matches))
-    }
+/// In how many matches something happened.
+pub(super) type Counts = BTreeMap<Effect, u64>;
 
-    /// Whether everything has happened.
-    pub(super) fn is_complete(&self) -> bool {
-        let Self { told, convicted, accused, refused, proven, joined } = *self;
-        [told, convicted, accused, refused, proven, joined].iter().all(|count| *count > 0)
-    }
+/// Whether the liars of so many drawn matches have done what they are there for.
+///
+/// A match has one to three of thirteen lies, and more than half of the lies are noticed by whoever is lied to. A certain lie is told in one match of
+/// seven. The rarest thing is a proof that names a single liar: it takes one certain lie, told to one peer only, by a player, and that the two versions
+/// meet at one honest peer: (1/7) (1/2) (3/4) (1/4), or one match of 75. Half a percent of many matches is well below all of these.
+pub(super) fn is_enough(counts: &Counts, matches: u64) -> bool {
+    let count = |of: &Effect| counts.get(of).copied().unwrap_or_default();
+    let is_told = matches < FEW || count(&Effect::Told) * 4 > matches;
+    is_told && (matches < MANY || RARE.iter().all(|effect| count(effect) * 200 >= matches))
 }
+
+/// Whether everything has happened.
+pub(super) fn is_complete(counts: &Counts) -> bool {
+    counts.len() == RARE.len() + 1
+}
+
+/// What has happened in a match.
+type Found = BTreeSet<Effect>;
 
 /// Everything that can be said of a match.
 struct Court<'a> {
@@ -69,7 +68,7 @@ struct Court<'a> {
 }
 
 /// Nobody honest is convicted or named.
-pub(super) fn judge(world: &World, dice: &mut Generator, what: &str) -> Interest {
+pub(super) fn judge(world: &World, dice: &mut Generator, what: &str) -> Found {
     let (&node, _) = world.liars.first_key_value().expect("a liar");
     let is_star = world.config.topology != Topology::Mesh;
     let court = Court {
@@ -77,7 +76,7 @@ pub(super) fn judge(world: &World, dice: &mut Generator, what: &str) -> Interest
         is_middle: is_star && node as u32 == middle_of(&world.config),
         what,
     };
-    let mut found = Interest::default();
+    let mut found = Found::new();
     let honest: Vec<&Peer> =
         world.peers.iter().enumerate().filter(|(at, _)| *at != node).map(|(_, peer)| peer).collect();
     for peer in &honest {
@@ -91,14 +90,7 @@ pub(super) fn judge(world: &World, dice: &mut Generator, what: &str) -> Interest
         court.weigh(peer, roster, &mut found, dice);
     }
     court.compare(&honest);
-    Interest {
-        told: found.told.min(1),
-        convicted: found.convicted.min(1),
-        accused: found.accused.min(1),
-        refused: found.refused.min(1),
-        proven: found.proven.min(1),
-        joined: found.joined.min(1),
-    }
+    found
 }
 
 impl Court<'_> {
@@ -107,7 +99,7 @@ impl Court<'_> {
     }
 
     /// Whoever an honest peer is told about is the liar.
-    fn hear(&self, event: &Event, roster: &Roster, found: &mut Interest, dice: &mut Generator) {
+    fn hear(&self, event: &Event, roster: &Roster, found: &mut Found, dice: &mut Generator) {
         let what = self.what;
         let is_named = |suspects: &[Identity]| suspects.is_empty() || suspects.contains(&self.liar);
         match event {
@@ -116,49 +108,49 @@ impl Court<'_> {
                 assert_eq!(told.proof.verify(roster), Ok(told.verdict), "{what}");
                 self.accept(&told.proof, roster, found);
                 self.flip(&told.proof, roster, found, dice);
-                found.told += 1;
+                found.insert(Effect::Told);
             }
             Event::Outlier(told) => {
                 assert!(self.is_liar(told.player), "{what}: {told:?}");
-                found.told += 1;
+                found.insert(Effect::Told);
             }
             Event::WrongState { suspects, .. } => {
                 assert!(suspects.contains(&self.liar), "{what}: {suspects:?}");
-                (found.told, found.refused) = (found.told + 1, found.refused + 1);
+                found.extend([Effect::Told, Effect::Refused]);
             }
             Event::TooFarAhead { player } => {
                 assert!(self.is_liar(*player), "{what}: {player} too far ahead");
-                found.told += 1;
+                found.insert(Effect::Told);
             }
             // A player who came back may have been given a wrong state by a player who was there.
             Event::ShownAnother { player, since, .. } => {
                 let is_misled = since.is_some() && matches!(self.liar, Identity::Player(_));
                 let is_right = self.is_liar(*player) || self.is_middle || is_misled;
                 assert!(is_right, "{what}: {player} has shown another");
-                found.told += 1;
+                found.insert(Effect::Told);
             }
             Event::Desync(desync) => {
                 assert_eq!(desync.outlier(), None, "{what}");
-                found.told += 1;
+                found.insert(Effect::Told);
             }
-            Event::StateRefused { .. } => found.refused += 1,
-            Event::StatementMissing { .. } | Event::ChecksumMissing { .. } => found.told += 1,
-            Event::CaughtUp { .. } => found.joined += 1,
+            Event::StateRefused { .. } => _ = found.insert(Effect::Refused),
+            Event::StatementMissing { .. } | Event::ChecksumMissing { .. } => _ = found.insert(Effect::Told),
+            Event::CaughtUp { .. } => _ = found.insert(Effect::Joined),
             _ => {}
         }
     }
 
     /// A proof that names a single liar names a real one.
-    fn accept(&self, proof: &Proof, roster: &Roster, found: &mut Interest) {
+    fn accept(&self, proof: &Proof, roster: &Roster, found: &mut Found) {
         let verdict = proof.verify(roster);
         if let Ok(Verdict::Liar(player)) = verdict {
             assert!(self.is_liar(player), "{}: {proof:?}", self.what);
-            found.proven += 1;
+            found.insert(Effect::Proven);
         }
     }
 
     /// Flipped bits, and other statements and openings in the place of the true ones.
-    fn flip(&self, proof: &Proof, roster: &Roster, found: &mut Interest, dice: &mut Generator) {
+    fn flip(&self, proof: &Proof, roster: &Roster, found: &mut Found, dice: &mut Generator) {
         let bytes = proof.to_bytes();
         for _ in 0..8 {
             let mut flipped = bytes.clone();
@@ -177,7 +169,7 @@ impl Court<'_> {
     }
 
     /// What a referee's judgement would come to with this peer's copy and what it has heard the players sign.
-    fn weigh(&self, peer: &Peer, roster: &Roster, found: &mut Interest, dice: &mut Generator) {
+    fn weigh(&self, peer: &Peer, roster: &Roster, found: &mut Found, dice: &mut Generator) {
         let said = &peer.record.statements;
         for one in said {
             for other in said.iter().filter(|other| other.turn == one.turn && *other != one) {
@@ -195,8 +187,8 @@ impl Court<'_> {
         for player in judged.convicted.iter().chain(judged.accused.iter()) {
             assert!(self.is_liar(player), "{}: {:?} judges {judged:?}", self.what, peer.identity);
         }
-        found.convicted += u64::from(!judged.convicted.is_empty());
-        found.accused += u64::from(!judged.accused.is_empty());
+        found.extend((!judged.convicted.is_empty()).then_some(Effect::Convicted));
+        found.extend((!judged.accused.is_empty()).then_some(Effect::Accused));
         self.collude(said, roster, &sums, dice);
     }
 
