@@ -180,24 +180,32 @@ fn check(fault: Fault) -> Result<(), Box<TrialError>> {
     check_determinism_of_peers(Trial::new().turns(30), new, orders)
 }
 
+/// Without orders, and all runs know the same local player.
+fn check_alone(trial: Trial, fault: Fault) -> Result<(), Box<TrialError>> {
+    let outside = Rc::default();
+    check_determinism(trial, || Game::new(fault, &outside), |_, _, _| {})
+}
+
 #[test]
 fn a_sound_game_passes() {
     assert_eq!(check(Fault::None), Ok(()));
 }
 
+fn assert_sound(fault: Fault) {
+    let outside = Rc::default();
+    let new = |local| Game { local, ..Game::new(fault, &outside) };
+    assert_determinism_of_peers(Trial::new().turns(30), new, |_, _, _| {});
+}
+
 #[test]
 fn a_game_that_only_knows_its_local_player_passes() {
-    let outside = Rc::default();
-    let new = |local| Game { local, ..Game::new(Fault::None, &outside) };
-    assert_determinism_of_peers(Trial::new().turns(10), new, |_, _, _| {});
+    assert_sound(Fault::None);
 }
 
 #[test]
 #[should_panic(expected = "differs in gold of game 0")]
 fn a_rule_that_asks_for_the_local_player_fails_the_test() {
-    let outside = Rc::default();
-    let new = |local| Game { local, ..Game::new(Fault::LooksAtTheLocalPlayer, &outside) };
-    assert_determinism_of_peers(Trial::new().turns(30), new, |_, _, _| {});
+    assert_sound(Fault::LooksAtTheLocalPlayer);
 }
 
 #[test]
@@ -224,10 +232,8 @@ fn a_game_that_looks_outside_differs_from_its_second_run() {
 fn a_checksum_that_is_returned_as_it_was_loaded_is_named() {
     let message = "turn 0, frame 0: `checksum` returns checksum of game 0 as it stood in the state that was loaded; it must be computed anew";
     assert_eq!(check(Fault::ChecksumStored).unwrap_err().to_string(), message);
-    let outside = Rc::default();
     let without_flips = Trial::new().turns(30).flips(0);
-    let found = check_determinism(without_flips, || Game::new(Fault::ChecksumStored, &outside), |_, _, _| {});
-    assert_eq!(found.unwrap_err().to_string(), message);
+    assert_eq!(check_alone(without_flips, Fault::ChecksumStored).unwrap_err().to_string(), message);
 }
 
 /// A game that computed its checksum in `step`: nobody could come back in a pause, as all states seemed to be wrong.
@@ -265,9 +271,7 @@ fn a_rule_that_depends_on_the_local_player_is_found() {
         found.to_string(),
         "turn 4, frame 4: a second run with the same actions differs in gold of game 0: 20 and 21"
     );
-    let outside = Rc::default();
-    let trial = Trial::new().turns(30);
-    let unseen = check_determinism(trial, || Game::new(Fault::LooksAtTheLocalPlayer, &outside), |_, _, _| {});
+    let unseen = check_alone(Trial::new().turns(30), Fault::LooksAtTheLocalPlayer);
     assert_eq!(unseen, Ok(()), "where no run knows another local player");
 }
 
@@ -282,9 +286,7 @@ fn a_state_that_the_game_refuses_is_named() {
 fn a_field_that_the_checksum_leaves_out_is_named() {
     let found = check(Fault::FieldNotHashed).unwrap_err();
     assert_eq!(found.to_string(), "turn 0, frame 0: `checksum` does not cover rate of game 0");
-    let outside = Rc::default();
-    let trial = Trial::new().turns(30).flips(0);
-    let unseen = check_determinism(trial, || Game::new(Fault::FieldNotHashed, &outside), |_, _, _| {});
+    let unseen = check_alone(Trial::new().turns(30).flips(0), Fault::FieldNotHashed);
     assert_eq!(unseen, Ok(()), "without flips");
 }
 
@@ -351,8 +353,7 @@ fn orders_that_do_not_survive_their_encoding_are_named() {
 #[test]
 fn settings_of_a_trial_that_are_zero_are_refused() {
     type Setting = (&'static str, fn(u32) -> Trial);
-    let outside = Rc::default();
-    let play = |trial| check_determinism(trial, || Game::new(Fault::None, &outside), |_, _, _| {});
+    let play = |trial| check_alone(trial, Fault::None);
     let settings: [Setting; 4] = [
         ("frames_per_turn", |value| Trial::new().turns(2).frames_per_turn(value)),
         ("frames_per_second", |value| Trial::new().turns(2).frames_per_second(value)),

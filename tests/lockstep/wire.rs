@@ -67,7 +67,10 @@ fn statement() -> Statement {
 
 /// One packet of each kind, and of each shape of the turns packet.
 fn examples() -> Vec<(&'static str, PayloadFormat, Packet)> {
-    let idle = |checksum| entry(Payload::none(), &[Extra::Checksum(checksum)]);
+    let said = |extras: &[Extra]| entry(Payload::none(), extras);
+    let idle = |checksum| said(&[Extra::Checksum(checksum)]);
+    let from_first = |extras: &[Extra]| turns(6, &[6, 6], &[(0, 5, vec![said(extras)])]);
+    let refuse = |refusal| Packet::Refuse(Refuse { refusal });
     let input = |bits| entry(Payload::new(&[bits], 6), &[]);
     let order = Payload::new(&[0x5a, 0x01], 9);
     let controls = [Extra::Pace { network_ms: 95, runtime_ms: 50 }, Extra::Pause(true)];
@@ -95,7 +98,9 @@ fn examples() -> Vec<(&'static str, PayloadFormat, Packet)> {
     let signed = TurnsPacket { base: 11, acks: [11, 10][..].into(), signed, ..TurnsPacket::default() };
     let own = Some(Seat { key: PlayerKey::from_secret([2; 32]).public().to_bytes(), salt: 2 });
     let keys = Some(Box::new(LobbyKeys { own, mark: Some(roster().mark()), roster: Vec::new() }));
-    let lobby = Lobby { ready: true, sent_us: 1, keys, ..Lobby::default() };
+    let with_keys = Lobby { ready: true, sent_us: 1, keys, ..Lobby::default() };
+    let (members, start_in_us) = (Some(Members { here: 7, ready: 5 }), Some(150_000));
+    let lobby = Lobby { ready: true, members, sent_us: 0x0a0b_0c0d, echo, start_in_us, keys: None };
     let manifest = Manifest {
         turn: 258,
         source: PlayerId(1),
@@ -103,38 +108,24 @@ fn examples() -> Vec<(&'static str, PayloadFormat, Packet)> {
         hash: 0x0102_0304_0506_0708,
         blocks: vec![0xdead_beef, 0xcafe_f00d],
     };
-    let said = |from, to, bytes: &[u8]| Frame::Message { from, to, bytes: bytes.to_vec() };
+    let told = |from, to, bytes: &[u8]| Frame::Message { from, to, bytes: bytes.to_vec() };
     let frames = vec![
         Frame::Profile { player: PlayerId(1), bytes: b"Ada".to_vec() },
-        said(Identity::Player(PlayerId(2)), Address::Everybody, b"hi"),
-        said(Identity::Watcher, Address::Receiver, b"?"),
-        said(Identity::Relay, Address::Player(PlayerId(0)), b""),
+        told(Identity::Player(PlayerId(2)), Address::Everybody, b"hi"),
+        told(Identity::Watcher, Address::Receiver, b"?"),
+        told(Identity::Relay, Address::Player(PlayerId(0)), b""),
         Frame::Undelivered { players: 9 },
     ];
     let messages = Messages { ack: 3, first: 7, frames };
+    let chunk = Chunk { turn: 258, index: 64, sent_ms: 513, bytes: vec![7, 8, 9] };
     let have = [0b101].into_iter().collect();
     let want = Want { turn: 258, next: 2, received: 4, echo_ms: 513, held_ms: 3, have };
     vec![
         ("hello", COMMAND, Packet::Hello(hello)),
         ("challenge", COMMAND, Packet::Challenge(Challenge { cookie: hello.cookie })),
         ("welcome", COMMAND, Packet::Welcome(Welcome { identity: Identity::Relay, connection: 2 })),
-        (
-            "refuse",
-            COMMAND,
-            Packet::Refuse(Refuse { refusal: Refusal::Version { expected: PROTOCOL_VERSION } }),
-        ),
-        (
-            "lobby",
-            COMMAND,
-            Packet::Lobby(Lobby {
-                ready: true,
-                members: Some(Members { here: 7, ready: 5 }),
-                sent_us: 0x0a0b_0c0d,
-                echo,
-                start_in_us: Some(150_000),
-                keys: None,
-            }),
-        ),
+        ("refuse", COMMAND, refuse(Refusal::Version { expected: PROTOCOL_VERSION })),
+        ("lobby", COMMAND, Packet::Lobby(lobby)),
         ("turns-acks", COMMAND, turns(12, &[12, 11, 12], &[])),
         ("turns-idle", COMMAND, turns(12, &[12, 12], &[(0, 10, vec![idle(0xdead_beef), idle(0xcafe_f00d)])])),
         (
@@ -147,54 +138,25 @@ fn examples() -> Vec<(&'static str, PayloadFormat, Packet)> {
             INPUT,
             turns(70_000, &[70_000, 69_995], &[(0, 69_996, [5, 5, 9, 9].map(input).to_vec())]),
         ),
-        (
-            "turns-end",
-            COMMAND,
-            turns(6, &[6, 4], &[(1, 3, vec![entry(Payload::none(), &[Extra::End(EndReason::Dropped)])])]),
-        ),
-        (
-            "turns-speed",
-            COMMAND,
-            turns(6, &[6, 6], &[(0, 5, vec![entry(Payload::none(), &[Extra::Speed(150)])])]),
-        ),
-        ("turns-save", COMMAND, turns(6, &[6, 6], &[(0, 5, vec![entry(Payload::none(), &[Extra::Save])])])),
-        (
-            "turns-result",
-            COMMAND,
-            turns(
-                6,
-                &[6, 6],
-                &[(0, 5, vec![entry(Payload::none(), &[Extra::Result(7), Extra::Slack(-25)])])],
-            ),
-        ),
+        ("turns-end", COMMAND, turns(6, &[6, 4], &[(1, 3, vec![said(&[Extra::End(EndReason::Dropped)])])])),
+        ("turns-speed", COMMAND, from_first(&[Extra::Speed(150)])),
+        ("turns-save", COMMAND, from_first(&[Extra::Save])),
+        ("turns-result", COMMAND, from_first(&[Extra::Result(7), Extra::Slack(-25)])),
         ("turns-votes", COMMAND, votes),
         ("turns-signed", COMMAND, Packet::Turns(Box::new(signed))),
-        ("lobby-keys", COMMAND, Packet::Lobby(lobby)),
+        ("lobby-keys", COMMAND, Packet::Lobby(with_keys)),
         (
             "turns-return",
             COMMAND,
-            turns(6, &[6, 9], &[(1, 9, vec![entry(Payload::none(), &[Extra::Return(2)]), Entry::default()])]),
+            turns(6, &[6, 9], &[(1, 9, vec![said(&[Extra::Return(2)]), Entry::default()])]),
         ),
-        (
-            "turns-vote",
-            COMMAND,
-            turns(6, &[6, 6], &[(0, 5, vec![entry(Payload::none(), &[Extra::Votes(voted)])])]),
-        ),
-        ("come-back", COMMAND, Packet::Refuse(Refuse { refusal: Refusal::ComeBackIn { seconds: 60 } })),
+        ("turns-vote", COMMAND, from_first(&[Extra::Votes(voted)])),
+        ("come-back", COMMAND, refuse(Refusal::ComeBackIn { seconds: 60 })),
         ("turns-star", COMMAND, Packet::Turns(Box::new(horizon))),
         ("bye", COMMAND, Packet::Bye(Bye::Finished)),
         ("wait", COMMAND, Packet::Transfer(Transfer::Wait)),
         ("manifest", COMMAND, Packet::Transfer(Transfer::Manifest(manifest))),
-        (
-            "chunk",
-            COMMAND,
-            Packet::Transfer(Transfer::Chunk(Chunk {
-                turn: 258,
-                index: 64,
-                sent_ms: 513,
-                bytes: vec![7, 8, 9],
-            })),
-        ),
+        ("chunk", COMMAND, Packet::Transfer(Transfer::Chunk(chunk))),
         ("want", COMMAND, Packet::Transfer(Transfer::Want(want))),
         ("refuse-state", COMMAND, Packet::Transfer(Transfer::Refuse { turn: 258 })),
         ("here", COMMAND, Packet::Transfer(Transfer::Here)),
