@@ -106,3 +106,32 @@ fn a_survey_of_an_area_that_is_turned_inside_out_changes_nothing() {
         }
     }
 }
+
+/// Each change near the goal began the search again: units whose way takes longer to find than a quarter of a second never set out.
+#[test]
+fn units_from_afar_arrive_though_something_is_built_at_their_goal_again_and_again() {
+    for whole_up_to in [1 << 18, 0] {
+        let walk = |period: u32| {
+            // 36,864 cells at 512 per frame.
+            let def = usual(96).cells_per_frame(512).whole_up_to(whole_up_to);
+            let mut scene = Scene::of(open_world(), def);
+            let units = [0, 1].map(|y| scene.add_with(Vec2::from_ints(-90, 2 * y), 8));
+            scene.go(&units, Vec2::from_ints(85, 0));
+            let mut gate = None;
+            while scene.arrived.len() < 2 {
+                if scene.frame.is_multiple_of(period) {
+                    scene.swing(&mut gate, Vec2::from_ints(88, 4), Vec2::from_ints(1, 1));
+                }
+                scene.step();
+                assert!(
+                    scene.frame < 60 * RATE,
+                    "{whole_up_to}, every {period} frames: {:?}",
+                    scene.place(units[0])
+                );
+            }
+            scene.frame
+        };
+        let (still, busy) = (walk(u32::MAX), walk(RATE / 4));
+        assert!(busy < still + 2 * RATE, "{whole_up_to}: {busy} frames instead of {still}");
+    }
+}

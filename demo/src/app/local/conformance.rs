@@ -14,7 +14,7 @@ use testudo_battle::{Map, Setup, Teams};
 
 /// What the programme comes to in this version, on every machine and in every build. It moves with `SIM_VERSION`, `MOVEMENT_VERSION`, `PROTOCOL_VERSION`
 /// and the battle's `RULES_VERSION`, and with the programme.
-pub(crate) const PUBLISHED: u64 = 0x723a_cb56_3dea_aba8;
+pub(crate) const PUBLISHED: u64 = 0x9755_19ff_eefe_ce0d;
 
 /// What the programme has come to here.
 pub(crate) struct Computed {

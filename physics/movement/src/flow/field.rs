@@ -18,11 +18,11 @@ pub(crate) const STRAIGHT: u32 = tile::STRAIGHT as u32;
 pub(crate) const UNKNOWN: u32 = (1 << 29) - 1;
 
 /// Marks beside a distance that the goal is in sight.
-const SIGHT: u32 = 1 << 31;
+pub(super) const SIGHT: u32 = 1 << 31;
 
 /// A distance as it is kept: an unknown one is 0, therefore memory that no search has touched costs nothing.
 #[inline(always)]
-const fn kept(distance: u32) -> u32 {
+pub(super) const fn kept(distance: u32) -> u32 {
     !distance & UNKNOWN
 }
 
@@ -73,7 +73,7 @@ pub(crate) struct Field {
     /// Those from which a path was planned since the ground changed.
     planned: Tiles,
     // not state: the result of the search, a pure function of the fields above and of the ground; see `kept`
-    distances: Vec<u32>,
+    pub(super) distances: Vec<u32>,
     // not state: as above
     tiles: Vec<Look>,
     /// Tiles that wait for a visit in this wave.
@@ -81,7 +81,7 @@ pub(crate) struct Field {
     queue: VecDeque<u32>,
     /// The cells that the lines of sight depend on.
     // not state: as above
-    looked: CellRect,
+    pub(super) looked: CellRect,
 }
 
 impl Field {
@@ -141,6 +141,11 @@ impl Field {
     /// The tiles in which paths may go, and those from which a path was planned.
     pub(crate) fn bounds(&self) -> (&Tiles, &Tiles) {
         (&self.allowed, &self.planned)
+    }
+
+    /// Whether paths may go through a cell.
+    pub(super) fn may_go(&self, ground: &Ground, cell: Cell) -> bool {
+        self.allowed.contains(ground.grid.tile(ground.grid.split(cell)))
     }
 
     /// Notes that a path was planned from a tile.
@@ -317,24 +322,56 @@ impl Field {
         if improved != 0 || is_first { tile.leaks(last) } else { Leaks::default() }
     }
 
-    /// Forgets what depends on a changed part of the ground. Returns whether everything starts again.
-    pub(crate) fn forget(&mut self, ground: &Ground, changed: CellRect) -> bool {
+    /// Mends what depends on a changed part of the ground, with little more than `budget` computed distances. What would need more is forgotten, and found
+    /// again by the search. Returns how many were computed.
+    pub(crate) fn follow_change(&mut self, ground: &Ground, changed: CellRect, budget: u32) -> u32 {
         self.planned.clear();
         let near = ground.grid.clip(changed.grown(1));
         let looks = (0..2)
             .all(|axis| near.min[axis] <= self.looked.max[axis] && near.max[axis] >= self.looked.min[axis]);
+        if let Some((computed, right)) = self.repair(ground, near, looks, budget) {
+            if right < self.level {
+                self.truncate(ground, right);
+            } else {
+                self.wait_again(ground);
+            }
+            return computed;
+        }
         if looks {
             self.begin(ground, self.goal, self.size, self.is_whole());
-            return true;
+            return 0;
         }
         let known = near.cells().filter_map(|at| self.distance(ground.grid.cell(at))).min();
-        let floor = match known {
-            // Where nobody has come from, nothing depends on the change; but what waits beside it was computed with the old ground.
-            None => self.level,
-            Some(distance) => distance.min(self.level),
-        };
-        self.truncate(ground, floor);
-        false
+        // Where nobody has come from, nothing depends on the change; but what waits beside it was computed with the old ground.
+        self.truncate(ground, known.map_or(self.level, |distance| distance.min(self.level)));
+        0
+    }
+
+    /// Lets the tiles around a cell wait, whose distance has changed.
+    pub(super) fn wake(&mut self, ground: &Ground, cell: Cell) {
+        let at = ground.grid.split(cell);
+        let around = ground.grid.clip(CellRect { min: at, max: at }.grown(1));
+        for corner in [around.min, [around.min[0], around.max[1]], [around.max[0], around.min[1]], around.max]
+        {
+            let tile = ground.grid.tile(corner);
+            if self.allowed.contains(tile) {
+                let next = &mut self.tiles[tile as usize].next;
+                *next = (*next).min(self.level);
+            }
+        }
+    }
+
+    /// Forgets the distances that are not final: they were computed with the old ground. Only tiles that wait have some.
+    fn wait_again(&mut self, ground: &Ground) {
+        let level = self.level;
+        for (number, tile) in (0..).zip(&mut self.tiles).filter(|(_, tile)| tile.next != UNKNOWN) {
+            tile.next = level;
+            for entry in rows(ground, number).flatten() {
+                let entry = &mut self.distances[entry];
+                let keeps = *entry & SIGHT != 0 || kept(*entry) < level;
+                *entry = if keeps { *entry } else { 0 };
+            }
+        }
     }
 
     /// Forgets all distances at and above a level, but for lines of sight; the next wave begins there.
@@ -412,43 +449,65 @@ mod tests {
             .collect()
     }
 
-    /// Buildings come and go while fields are searched; each field equals one that is searched anew.
+    /// Buildings and swamps come and go while fields are searched, also in corridors and beside the goal; each field equals one that is searched anew.
     #[test]
     fn a_repaired_field_equals_a_new_one() {
-        let (mut repaired, mut restarted) = (0, 0);
-        for seed in 0..12 {
-            let mut rng = Pcg32::new(seed, 1);
+        let (mut mended, mut searched) = (0, 0);
+        for seed in 0..16 {
+            let (mut rng, is_whole) = (Pcg32::new(seed, 1), seed % 2 == 0);
             let mut world = World::new(WorldDef::new()).unwrap();
-            let area = Aabb::from_corners(Vec2::from_ints(-90, -90), Vec2::from_ints(90, 90));
+            let area = Aabb::from_corners(Vec2::from_ints(-150, -90), Vec2::from_ints(150, 90));
             let mut ground = Ground::new(&GroundDef::new(area)).unwrap();
             let size = SizeClass(0);
-            let goal = ground.grid.cell_at(Vec2::from_ints(rng.below(180) as i32 - 90, -89));
-            let mut field = Field::new(&ground, goal, size, true);
+            let mut place = move || Vec2::from_ints(rng.below(300) as i32 - 150, rng.below(180) as i32 - 90);
+            let (mut rng, near) = (Pcg32::new(seed, 2), place());
+            let goal = ground.grid.cell_at(near);
+            let mut field = Field::new(&ground, goal, size, is_whole);
             let mut houses = Vec::new();
             for turn in 0..30 {
-                let around = if turn % 3 < 2 || houses.is_empty() {
-                    let place = Vec2::from_ints(rng.below(180) as i32 - 90, rng.below(180) as i32 - 90);
-                    let house = Shape::rect(Fx::from_num(1 + rng.below(40)), Fx::ONE / 2);
-                    let house = world.create_body(&BodyDef::static_body(house).position(place)).unwrap();
+                let at = if turn % 4 == 3 { near + place() * (Fx::ONE / 16) } else { place() };
+                let changes = if turn % 5 == 4 {
+                    let swamp = Aabb::from_center_half(at, Vec2::from_ints(4, 9));
+                    ground.change_cost(&world, swamp, rng.below(5) as u8).unwrap()
+                } else if turn % 3 < 2 || houses.is_empty() {
+                    let house = Shape::rect(Fx::from_num(1 + rng.below(40) / 4), Fx::ONE / 2);
+                    let house = world.create_body(&BodyDef::static_body(house).position(at)).unwrap();
                     houses.push(house);
-                    world.body(house).unwrap().aabb()
+                    ground.resurvey(&world, world.body(house).unwrap().aabb())
                 } else {
                     let house = houses.swap_remove(rng.below(houses.len() as u32) as usize);
                     let around = world.body(house).unwrap().aabb();
                     world.remove_body(house).unwrap();
-                    around
+                    ground.resurvey(&world, around)
                 };
-                if let Some(changed) = ground.resurvey(&world, around)[0] {
-                    if field.forget(&ground, changed) { restarted += 1 } else { repaired += 1 }
+                if let Some(changed) = changes[0] {
+                    let before = (field.level, field.is_complete);
+                    field.follow_change(&ground, changed, rng.below(20_000));
+                    let is_mended = (field.level, field.is_complete) == before;
+                    *if is_mended { &mut mended } else { &mut searched } += 1;
                 }
-                field.search(&ground, rng.below(16_000));
-                let mut new = Field::new(&ground, goal, size, true);
-                new.search_to(&ground, field.level(), field.is_complete());
-                assert_eq!(entries(&field), entries(&new), "seed {seed} turn {turn}");
-                assert_eq!((field.level, field.is_complete), (new.level, new.is_complete));
+                if !is_whole {
+                    let mut more = Tiles::none(field.bounds().0.total());
+                    (0..2).for_each(|_| _ = more.insert(rng.below(field.bounds().0.total())));
+                    field.allow(&ground, &more);
+                }
+                for _ in 0..2 {
+                    let mut new = Field::new(&ground, goal, size, is_whole);
+                    new.allow(&ground, field.bounds().0);
+                    assert_eq!(field.bounds().0, new.bounds().0, "seed {seed} turn {turn}");
+                    new.search_to(&ground, field.level(), field.is_complete());
+                    assert_eq!(entries(&field), entries(&new), "seed {seed} turn {turn}");
+                    assert_eq!((field.level, field.is_complete), (new.level, new.is_complete));
+                    // Both go on alike.
+                    let budget = rng.below(16_000);
+                    field.search(&ground, budget);
+                    new.search(&ground, budget);
+                    assert_eq!((field.level, field.is_complete), (new.level, new.is_complete));
+                    assert_eq!(entries(&field), entries(&new), "seed {seed} turn {turn}");
+                }
             }
         }
-        assert!(repaired > 50 && restarted > 50, "{repaired} {restarted}: not interesting");
+        assert!(mended > 50 && searched > 50, "{mended} {searched}: not interesting");
     }
 
     /// Corridors are added while a field is searched; it equals one that had all of them from the start.

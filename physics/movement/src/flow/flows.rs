@@ -7,6 +7,7 @@ use testudo_physics::{Aabb, Fx, Vec2};
 use crate::flow::field::Field;
 use crate::flow::flow_error::{FIELDS_MAX, FlowError};
 use crate::flow::plan::{BEGIN, Ends, Plan, corridor};
+use crate::flow::repair::REPAIR_MAX;
 use crate::flow::sectors::{Sectors, tile_of};
 use crate::flow::tiles::Tiles;
 use crate::flow::turn::{SCATTER, Turn};
@@ -534,10 +535,14 @@ impl Flows {
                 plan.restart(sectors, ground);
             }
         }
+        let (mut left, mut others) = (REPAIR_MAX, self.fields.len() as u32);
         for used in &mut self.fields {
             if let Some(changed) = changes[usize::from(used.field.size.0)] {
-                used.field.forget(ground, changed);
+                // What one does not need is for those behind it.
+                let computed = used.field.follow_change(ground, changed, left / others);
+                left = left.saturating_sub(computed);
             }
+            others -= 1;
         }
     }
 }

@@ -6,6 +6,7 @@ mod flows;
 mod path;
 mod plan;
 mod portals;
+mod repair;
 mod sectors;
 mod sight;
 mod tile;

@@ -28,6 +28,13 @@ static DISTANCES: [[u16; SIGHT_MAX as usize + 1]; SIGHT_MAX as usize + 1] = {
     distances
 };
 
+/// The distance in a straight line from a cell in sight to its goal.
+pub(crate) fn straight(ground: &Ground, goal: Cell, cell: Cell) -> u32 {
+    let (from, to) = (ground.grid.split(goal), ground.grid.split(cell));
+    let [x, y] = [0, 1].map(|axis| from[axis].abs_diff(to[axis]) as usize);
+    DISTANCES[y][x].into()
+}
+
 /// Calls `see` with every cell with a free line to the goal, the goal itself left out, and its distance; returns the box around all cells that were
 /// looked at. Only cells of cost 1 with all eight steps open let the line through.
 ///

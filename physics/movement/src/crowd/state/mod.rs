@@ -18,7 +18,7 @@ pub use write::CrowdNumber;
 use write::{Bytes, Names};
 
 /// Names the bits of movement: it grows by one with any change after which the same start and the same orders give another state.
-pub const MOVEMENT_VERSION: u32 = 23;
+pub const MOVEMENT_VERSION: u32 = 24;
 
 /// Why a saved crowd was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
