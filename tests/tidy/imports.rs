@@ -1,10 +1,10 @@
 //! What may import what: an order in physics, no cycles in lockstep.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use crate::paths::{module_of_file, paths};
-use crate::rooms::no_cycles_at;
-use crate::tree::{Finding, Tree};
+use crate::rooms::{edges, exports, no_cycles_at};
+use crate::tree::{Finding, Tree, look_at};
 
 /// The folders of physics (and the files beside them), lowest first. One may import what stands above it here, so there are no cycles.
 pub(crate) const PHYSICS_ORDER: &[&str] = &[
@@ -25,73 +25,29 @@ pub(crate) const PHYSICS_ORDER: &[&str] = &[
     "conformance",
 ];
 
-/// One import between two modules of a crate.
-struct Import {
-    path: String,
-    line: usize,
-    from: String,
-    /// The module imported, or `*`, or a name that the root gives away without saying where from.
-    to: String,
-}
-
-/// Imports between the top modules of the crate in `src`; the root (`lib.rs`, `main.rs`) may import everything.
-fn imports(tree: &Tree, src: &str) -> Vec<Import> {
-    let known = modules(tree, src);
-    let exports = root_exports(tree, src, &known);
-    let mut found = Vec::new();
-    for (path, _) in tree.rust_files(src) {
-        let module = module_of_file(&path[src.len()..]);
-        let Some(&from) = module.first() else { continue };
-        for used in paths(&tree.tokens(path)) {
-            let Some(target) = used.inside_crate(&module) else { continue };
-            let bare_keyword = used.segments.len() == 1;
-            let name = target.first().copied().unwrap_or("*");
-            let to = if known.contains(name) { name } else { exports.get(name).copied().unwrap_or(name) };
-            if bare_keyword || to == from {
-                continue;
-            }
-            found.push(Import {
-                path: path.to_string(),
-                line: used.line,
-                from: from.to_string(),
-                to: to.to_string(),
-            });
-        }
-    }
-    found
-}
-
 /// Names of the top modules of the crate in `src`.
 fn modules<'a>(tree: &'a Tree, src: &str) -> BTreeSet<&'a str> {
     tree.rust_files(src).filter_map(|(path, _)| module_of_file(&path[src.len()..]).first().copied()).collect()
 }
 
-/// Names that the root gives away with `use module::Name`, and the module each comes from.
-fn root_exports<'a>(tree: &'a Tree, src: &str, known: &BTreeSet<&'a str>) -> BTreeMap<&'a str, &'a str> {
-    let mut exports = BTreeMap::new();
-    for root in ["lib.rs", "main.rs"] {
-        for used in paths(&tree.tokens(&format!("{src}{root}"))) {
-            let inside = used.inside_crate(&[]).unwrap_or(used.segments);
-            if let [module, .., name] = inside[..]
-                && known.contains(module)
-            {
-                exports.insert(name, module);
+/// Names that come from the crate's root, which does not say where it has them from. The root itself may import everything.
+fn through_the_root(tree: &Tree, src: &str) -> Vec<Finding> {
+    let (known, exports) = (modules(tree, src), exports(tree, src));
+    look_at(tree.rust_files(src), |path, _, report| {
+        let module = module_of_file(&path[src.len()..]);
+        let paths = paths(&tree.tokens(path));
+        for used in paths.iter().filter(|used| !module.is_empty() && used.segments.len() > 1) {
+            let Some(target) = used.inside_crate(&module) else { continue };
+            let name = target.first().copied().unwrap_or("*");
+            if !known.contains(name) && !exports.contains_key(&[name][..]) {
+                let message = format!(
+                    "`crate::{name}` goes through the crate's root and hides where it comes from; name the module that \
+                     defines it (`crate::<module>::...`, a file or folder of {src})"
+                );
+                report(used.line, message);
             }
         }
-    }
-    exports
-}
-
-fn through_the_root(import: &Import, src: &str) -> Finding {
-    let name = &import.to;
-    Finding {
-        path: import.path.clone(),
-        line: import.line,
-        message: format!(
-            "`crate::{name}` goes through the crate's root and hides where it comes from; name the module that \
-             defines it (`crate::<module>::...`, a file or folder of {src})"
-        ),
-    }
+    })
 }
 
 /// Physics imports upward in `order` only, and every module stands in it.
@@ -110,19 +66,14 @@ pub(crate) fn physics_order(tree: &Tree, order: &[&str]) -> Vec<Finding> {
             ),
         });
     }
-    for import in imports(tree, src) {
-        if !known.contains(import.to.as_str()) {
-            findings.push(through_the_root(&import, src));
-        } else if place(&import.from) < place(&import.to) && place(&import.from).is_some() {
-            findings.push(Finding {
-                path: import.path,
-                line: import.line,
-                message: format!(
-                    "`{}` imports `{}`, which stands after it in PHYSICS_ORDER (tests/tidy/imports.rs); move the \
-                     shared part down into a lower module, or pass it in as an argument",
-                    import.from, import.to
-                ),
-            });
+    findings.extend(through_the_root(tree, src));
+    for (from, imported) in edges(tree, src, 1) {
+        for (to, (path, line)) in imported.into_iter().filter(|(to, _)| place(&from) < place(to)) {
+            let message = format!(
+                "`{from}` imports `{to}`, which stands after it in PHYSICS_ORDER (tests/tidy/imports.rs); move the shared \
+                 part down into a lower module, or pass it in as an argument"
+            );
+            findings.extend(place(&from).map(|_| Finding { path, line, message }));
         }
     }
     findings
@@ -142,9 +93,7 @@ pub(crate) fn physics_order_is_current(tree: &Tree, order: &[&str]) -> Vec<Findi
 
 /// Imports of a crate name the module that they mean, and its top modules import each other without a cycle.
 pub(crate) fn no_cycles(tree: &Tree, src: &str) -> Vec<Finding> {
-    let known = modules(tree, src);
-    let lost = imports(tree, src).into_iter().filter(|import| !known.contains(import.to.as_str()));
-    lost.map(|import| through_the_root(&import, src)).chain(no_cycles_at(tree, src, 1)).collect()
+    [through_the_root(tree, src), no_cycles_at(tree, src, 1)].concat()
 }
 
 #[cfg(test)]

@@ -6,10 +6,10 @@ use crate::paths::{module_of_file, paths};
 use crate::tree::{Finding, Tree};
 
 /// A module, as its path from the crate's root: `view::hud::panel`.
-type Module<'a> = Vec<&'a str>;
+pub(crate) type Module<'a> = Vec<&'a str>;
 
 /// Where `lib.rs` and each `mod.rs` in `src` say that a name comes from, for `crate::app::Terms` instead of `crate::app::terms::Terms`.
-fn exports<'a>(tree: &'a Tree, src: &str) -> BTreeMap<Module<'a>, Module<'a>> {
+pub(crate) fn exports<'a>(tree: &'a Tree, src: &str) -> BTreeMap<Module<'a>, Module<'a>> {
     let mut exports = BTreeMap::new();
     let is_door = |path: &str| path.ends_with("/mod.rs") || path.ends_with("/lib.rs");
     for (path, _) in tree.rust_files(src).filter(|(path, _)| is_door(path)) {
@@ -39,11 +39,11 @@ fn handed_on<'a>(target: &[&'a str], exports: &BTreeMap<Module<'a>, Module<'a>>)
 }
 
 /// From which module to which, with the first place where that is.
-type Edges = BTreeMap<String, BTreeMap<String, (String, usize)>>;
+pub(crate) type Edges = BTreeMap<String, BTreeMap<String, (String, usize)>>;
 
 /// The imports between the files of `src`; modules are cut to `depth` names. A `mod.rs` may import what is in its folder, and what is in its
 /// folder may import what it defines, so these do not count.
-fn edges(tree: &Tree, src: &str, depth: usize) -> Edges {
+pub(crate) fn edges(tree: &Tree, src: &str, depth: usize) -> Edges {
     let known: BTreeSet<Module<'_>> =
         tree.rust_files(src).map(|(path, _)| module_of_file(&path[src.len()..])).collect();
     let exports = exports(tree, src);

@@ -28,7 +28,7 @@ impl Text {
 }
 
 /// One broken rule: its place, the problem, and what to do instead.
-#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Finding {
     pub(crate) path: String,
     pub(crate) line: usize,
