@@ -3,7 +3,7 @@
 use crate::foreseen::Foreseen;
 use crate::play::{Play as _, assert_agreed, give_order};
 use crate::toy::{Order, Toy, bot, game_match, give, latency, terrible, toy_match, toy_match_from};
-use testudo_lockstep::predict::{Predict, Predictor};
+use testudo_lockstep::predict::Predictor;
 use testudo_lockstep::replay::{Ending, Recorded, Replay, ReplayHeader};
 use testudo_lockstep::{
     Driver, Event, Identity, Instant, Pace, PlayerId, Session, SessionConfig, SessionPhase, Successor,
@@ -256,44 +256,18 @@ fn recorded(
 /// What a peer's orders are guessed to be has no influence on what they are.
 #[test]
 fn wrong_guesses_are_put_right() {
-    #[derive(Clone, Default)]
-    struct Prophet(Toy);
-
-    impl testudo_lockstep::Simulation for Prophet {
-        type Action = Order;
-
-        fn apply(&mut self, player: PlayerId, action: &Order) {
-            self.0.apply(player, action);
-        }
-
-        fn step(&mut self, frames_per_second: u32) {
-            self.0.step(frames_per_second);
-        }
-
-        fn checksum(&mut self) -> u64 {
-            self.0.checksum()
-        }
-    }
-
-    impl Predict for Prophet {
-        fn guess(&self, player: PlayerId, turn: Turn) -> Option<Order> {
-            // Half of them are what the player really ordered two turns before.
-            let order = turn.0.checked_sub(2).and_then(|turn| bot(7, turn, player.0));
-            if turn.0.is_multiple_of(2) { order } else { Some(Order::Shout(turn.0)) }
-        }
-    }
-
     let config = SessionConfig::new(2).simulated().turns(200);
-    let mut match_ = Foreseen::new(game_match(&config, &Prophet::default(), 0, 3, latency(80)), |_| true);
-    let mut at_turn = |_: usize, turn: Turn, _: &Prophet, session: &mut Session<Order>| {
-        // Player 0 only watches.
-        let own = session.player().and_then(|player| bot(7, turn.0, player.0).filter(|_| player.0 == 1));
-        own.into_iter().for_each(|order| give(session, &order));
-    };
-    match_.run(&mut at_turn);
-    assert_eq!(match_.confirmed(1).0.log, match_.confirmed(0).0.log);
+    let prophet = Toy { guesses: true, ..Toy::default() };
+    let mut match_ = Foreseen::new(toy_match_from(&config, &prophet, 0, 3, latency(80)), |_| true);
+    // Player 0 only watches.
+    match_.run(|peer, turn, _, session| {
+        if peer == 1 {
+            give_order(turn, session)
+        }
+    });
+    assert_eq!(match_.confirmed(1).log, match_.confirmed(0).log);
     for peer in 0..2 {
-        assert_eq!(match_.predicted(peer).0.log, match_.confirmed(0).0.log);
+        assert_eq!(match_.predicted(peer).log, match_.confirmed(0).log);
     }
     let stats = match_.predictors[0].as_ref().unwrap().stats();
     assert!(stats.turns_right > 80 && stats.turns_wrong > 80 && stats.corrections > 80, "{stats:?}");

@@ -84,6 +84,8 @@ pub(crate) struct Toy {
     /// Whether the state can be sent to a peer, and which of its bits are then wrong.
     pub(crate) gives_state: bool,
     pub(crate) lie: Option<u8>,
+    /// Whether a prediction guesses what others order, half of the time rightly.
+    pub(crate) guesses: bool,
     /// The latest save point: its turn and the state then.
     pub(crate) saved: Option<(u32, Box<Toy>)>,
 }
