@@ -251,19 +251,25 @@ fn a_held_input_is_held_after_the_save() {
     assert_eq!(run_keys(&mut second, 5), [33; 5]);
 }
 
-#[test]
-fn peers_with_different_saves_refuse_each_other() {
-    let config = config(2, Topology::Host);
-    let mut game = toy_match(&config, 0, 1, LinkConfig::default());
+/// Saves of one match from these turns.
+fn two_saves(config: &SessionConfig, turns: [u32; 2]) -> [SavedMatch; 2] {
+    let mut game = toy_match(config, 0, 1, LinkConfig::default());
     let mut saves = Vec::new();
     play(&mut game, |turn, _, session| {
-        if turn == 20 || turn == 40 {
+        if turns.contains(&turn) {
             session.save();
         }
         saves.extend(session.take_saved());
     });
     let (early, late) = (saves[0].clone(), saves[saves.len() - 1].clone());
     assert!(early.turn() < late.turn());
+    [early, late]
+}
+
+#[test]
+fn peers_with_different_saves_refuse_each_other() {
+    let config = config(2, Topology::Host);
+    let [early, late] = two_saves(&config, [20, 40]);
     let now = Instant::ZERO;
     let mut host = Session::<Order>::host(config.clone().resume(early.clone()), now).unwrap();
     let mut client =
@@ -278,16 +284,7 @@ fn peers_with_different_saves_refuse_each_other() {
 #[test]
 fn who_brings_a_save_plays_no_other_one() {
     let (settings, now) = (config(2, Topology::Host), Instant::ZERO);
-    let mut game = toy_match(&settings, 0, 1, LinkConfig::default());
-    let mut saves = Vec::new();
-    play(&mut game, |turn, _, session| {
-        if turn == 20 || turn == 60 {
-            session.save();
-        }
-        saves.extend(session.take_saved());
-    });
-    let (own, other) = (saves[0].clone(), saves[saves.len() - 1].clone());
-    assert!(own.turn() < other.turn());
+    let [own, other] = two_saves(&settings, [20, 60]);
     for brings in [true, false] {
         let mut host = Session::<Order>::host(settings.clone().resume(own.clone()), now).unwrap();
         let config = if brings { settings.clone().resume(own.clone()) } else { settings.clone() };

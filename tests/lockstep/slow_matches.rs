@@ -28,7 +28,8 @@ fn slow_down(game: &mut VirtualMatch<Toy>) {
     game.session_mut(0).set_speed(SPEED_PERCENT_MIN).unwrap();
 }
 
-fn assert_whole(game: &mut VirtualMatch<Toy>, what: &str) {
+fn assert_whole(game: &mut VirtualMatch<Toy>, end_ms: u64, what: &str) {
+    assert!(game.play(end_ms), "{what}: {:?}", game.phases());
     assert_agreed_by(game, 0..3, what);
     let toy = game.toy(0);
     assert!(toy.gone.is_empty() && !toy.log.is_empty(), "{what}: {:?}", toy.gone);
@@ -41,8 +42,7 @@ const TOPOLOGIES: [Topology; 3] = [Topology::Host, Topology::Relay, Topology::Me
 fn nobody_is_dropped_for_a_last_turn_that_is_longer_than_the_drop_time() {
     for topology in TOPOLOGIES {
         let mut game = slow_match(&config(topology));
-        assert!(game.play(200_000), "{topology:?}: {:?}", game.phases());
-        assert_whole(&mut game, &format!("{topology:?}"));
+        assert_whole(&mut game, 200_000, &format!("{topology:?}"));
     }
 }
 
@@ -53,8 +53,7 @@ fn nobody_is_dropped_when_a_slow_match_becomes_fast() {
         let mut game = slow_match(&config(topology));
         game.play(90_000);
         game.session_mut(2).set_speed(SPEED_PERCENT_MAX).unwrap();
-        assert!(game.play(200_000), "{topology:?}: {:?}", game.phases());
-        assert_whole(&mut game, &format!("{topology:?}"));
+        assert_whole(&mut game, 200_000, &format!("{topology:?}"));
     }
 }
 
@@ -66,8 +65,7 @@ fn the_end_waits_for_a_turn_that_is_longer_than_its_patience() {
         let second = Duration::from_secs(1);
         let config = config(topology).without_drops().frames_per_turn(16).silence_timeout(second);
         let mut game = slow_match(&config.linger(second));
-        assert!(game.play(800_000), "{topology:?}: {:?}", game.phases());
-        assert_whole(&mut game, &format!("{topology:?}"));
+        assert_whole(&mut game, 800_000, &format!("{topology:?}"));
     }
 }
 

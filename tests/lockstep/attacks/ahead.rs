@@ -3,7 +3,7 @@
 use crate::play::{Play as _, assert_unharmed};
 use std::cell::Cell;
 
-use super::{FORMAT, bare, entries_of, slow};
+use super::{FORMAT, bare, entries_of, hearers, slow};
 use crate::tally::Tally;
 use crate::toy::{Order, Toy, bot, game_match};
 use testudo_lockstep::packet::{PayloadFormat, TurnsPacket};
@@ -131,12 +131,7 @@ fn check<S: Game>(case: Case) -> bool {
     let config = S::config().topology(case.topology).drop_after(Duration::from_secs(2));
     let mut game = game_match(&config, &S::default(), 0, 1, slow());
     play(&mut game, case.begins_ms);
-    let victims = match case.topology {
-        Topology::Relay => vec![usize::from(PLAYERS)],
-        Topology::Host => vec![0],
-        Topology::Mesh => vec![0, 1, 3],
-    };
-    for victim in victims {
+    for victim in hearers(&config, LIAR as u8) {
         send_ahead(&mut game, victim, case.distance);
     }
     if !case.goes_on {

@@ -17,14 +17,15 @@ fn config(topology: Topology) -> SessionConfig {
 }
 
 /// Each of its entries asks for a pause and a tenth of the speed.
-fn send_entries(game: &mut VirtualMatch<Toy>, topology: Topology) {
+fn send_entries(game: &mut VirtualMatch<Toy>) {
     let next = game.session(0).next_turn().0;
     let extras: Vec<Extra> = vec![Extra::Pause(true), Extra::Speed(10)];
     let entry = Entry { extras: extras.into_iter().collect(), ..Entry::default() };
     let first = next.saturating_sub(1).max(2);
     let rest = TurnsPacket { base: next + 4, ..bare(next + 2, 3) };
     let packet = entries_of(LIAR, first, vec![entry; 4], rest);
-    hearers(topology).iter().for_each(|&to| deliver(game, to, LIAR.into(), &packet));
+    let hearers = hearers(game.session(0).config(), LIAR);
+    hearers.into_iter().for_each(|to| deliver(game, to, LIAR.into(), &packet));
 }
 
 #[test]
@@ -34,7 +35,7 @@ fn pauses_and_speeds_beyond_the_budget_are_ignored_by_everybody() {
         game.put_to_sleep(usize::from(LIAR), Instant::from_millis(9_000_000));
         while !(0..2).all(|node| game.session(node).is_over()) {
             assert!(game.now() < Instant::from_millis(150_000), "{topology:?}: it stands for ever");
-            send_entries(&mut game, topology);
+            send_entries(&mut game);
             game.play_for(50);
             // Player 1 wants the usual speed. Four times the same budget would be enough for each of them.
             let session = game.session_mut(1);

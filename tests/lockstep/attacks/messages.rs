@@ -3,7 +3,7 @@
 
 use super::{config, deliver, slow};
 use crate::play::{Play as _, assert_unharmed, match_at};
-use crate::toy::{Toy, toy_match};
+use crate::toy::{Toy, middle_of, toy_match};
 use testudo_lockstep::packet::{Address, Frame, Messages, Packet};
 use testudo_lockstep::simnet::LinkConfig;
 use testudo_lockstep::{Duration, Event, Identity, PlayerId, To, Topology, VirtualMatch};
@@ -18,13 +18,6 @@ fn attacker() -> Identity {
     Identity::Player(PlayerId(ATTACKER as u8))
 }
 
-fn middle_of(game: &VirtualMatch<Toy>) -> usize {
-    game.drivers()
-        .iter()
-        .position(|driver| driver.session().identity() == Identity::Relay)
-        .unwrap_or_default()
-}
-
 /// What a player has heard, and from whom.
 fn heard(game: &mut VirtualMatch<Toy>, node: usize) -> Vec<(Identity, Vec<u8>)> {
     let session = game.session_mut(node);
@@ -35,7 +28,7 @@ fn heard(game: &mut VirtualMatch<Toy>, node: usize) -> Vec<(Identity, Vec<u8>)> 
 fn who_floods_with_messages_is_heard_at_its_rate_and_holds_nobody_up() {
     for topology in [Topology::Host, Topology::Relay] {
         let mut game = match_at(&config(3, topology), slow(), 4_000);
-        let middle = middle_of(&game);
+        let middle = middle_of(game.session(0).config()) as usize;
         let (mut number, mut from_attacker, mut from_honest) = (0, 0, 0);
         for round in 0..100 {
             game.play_for(20);
@@ -74,7 +67,8 @@ fn nobody_speaks_or_shows_anything_for_another() {
             game.session_mut(node).set_ready(false);
         }
         game.play(1_000);
-        let victim = if topology == Topology::Mesh { 1 } else { middle_of(&game) };
+        let victim =
+            if topology == Topology::Mesh { 1 } else { middle_of(game.session(0).config()) as usize };
         let other = Identity::Player(PlayerId(u8::from(topology != Topology::Mesh)));
         let frames = vec![
             said(other, Address::Everybody, b"forged"),

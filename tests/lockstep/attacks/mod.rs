@@ -21,7 +21,7 @@ mod weather;
 
 use crate::joining::step;
 use crate::play::{Play as _, assert_unharmed, introduce, match_at};
-use crate::toy::{Order, Toy, latency, toy_match};
+use crate::toy::{Order, Toy, latency, middle_of, toy_match};
 use testudo_lockstep::packet::{
     Bye, Echo, Hello, Lobby, Packet, PayloadFormat, Segment, TurnsPacket, Welcome,
 };
@@ -86,12 +86,11 @@ pub(crate) fn entries_of(player: u8, first: u32, entries: Vec<Entry>, rest: Turn
     Packet::Turns(Box::new(TurnsPacket { segments: [segment].into_iter().collect(), entries, ..rest }))
 }
 
-/// To whom player 2 of three speaks.
-fn hearers(topology: Topology) -> &'static [usize] {
-    match topology {
-        Topology::Host => &[0],
-        Topology::Relay => &[3],
-        Topology::Mesh => &[0, 1],
+/// To whom this player speaks.
+fn hearers(config: &SessionConfig, player: u8) -> Vec<usize> {
+    match config.topology {
+        Topology::Mesh => (0..config.players).filter(|other| *other != player).map(usize::from).collect(),
+        _ => vec![middle_of(config) as usize],
     }
 }
 

@@ -304,7 +304,7 @@ fn who_states_nothing_and_gives_no_checksums_is_told_of() {
         game.put_to_sleep(2, Instant::from_millis(2_000_000));
         for until in (3_000..7_500).step_by(10) {
             game.play(until);
-            for &receiver in hearers(topology) {
+            for receiver in hearers(game.session(0).config(), 2) {
                 let turn = game.session(0).next_turn().0;
                 let packet = entries_of(2, turn - 2, vec![Entry::default(); 4], bare(turn + 2, 3));
                 deliver(&mut game, receiver, 2, &packet);

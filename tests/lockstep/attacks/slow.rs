@@ -2,7 +2,7 @@
 
 use super::{bare, config, deliver, entries_of, hearers, slow};
 use crate::play::{Play as _, assert_agreed, assert_agreed_by, events_of, match_at};
-use crate::toy::{Toy, latency, toy_match};
+use crate::toy::{Toy, latency, middle_of, toy_match};
 use testudo_lockstep::packet::{Packet, TurnsPacket};
 use testudo_lockstep::simnet::LinkConfig;
 use testudo_lockstep::{
@@ -75,8 +75,9 @@ fn who_is_a_little_late_in_every_turn_is_dropped() {
     for topology in TOPOLOGIES {
         for (late_ms, within_s) in [(2_400, 90), (1_500, 200)] {
             let config = SessionConfig::new(4).simulated().turns(3_000).topology(topology);
-            let mut game = match_at(&config.drop_after(Duration::from_secs(8)), slow(), 4_000);
-            let others = if topology == Topology::Mesh { vec![0, 1, 2] } else { vec![middle_of(topology)] };
+            let config = config.drop_after(Duration::from_secs(8));
+            let mut game = match_at(&config, slow(), 4_000);
+            let others = if topology == Topology::Mesh { vec![0, 1, 2] } else { vec![middle_of(&config)] };
             for other in others {
                 game.net_mut().set_link(3, other, latency(late_ms));
             }
@@ -135,10 +136,6 @@ fn two_on_bad_lines_are_not_dropped_because_a_third_has_a_good_one() {
     assert!(finished(&game, &[0, 1, 2, 3]), "{:?}", game.toy(0).gone);
 }
 
-fn middle_of(topology: Topology) -> u32 {
-    if topology == Topology::Relay { 4 } else { 0 }
-}
-
 /// At the end it keeps sending, but confirms nothing, or withholds its last entry, or goes on with entries after the last turn, one every four
 /// seconds.
 #[test]
@@ -163,7 +160,7 @@ fn the_end_waits_for_nobody_for_ever() {
                     let last = if keeps_last_entry { 61 } else { 62 } + more as u32;
                     let rest = TurnsPacket { base: last + 1, ..bare(55, 3) };
                     let packet = entries_of(2, last - 4, vec![Entry::default(); 5], rest);
-                    hearers(topology).iter().for_each(|&to| deliver(&mut game, to, 2, &packet));
+                    hearers(&config, 2).into_iter().for_each(|to| deliver(&mut game, to, 2, &packet));
                 }
                 let phases = game.phases();
                 let what = format!("{topology:?} {keeps_last_entry} {goes_on} {drops}: {phases:?}");
