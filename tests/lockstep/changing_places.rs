@@ -61,7 +61,6 @@ fn who_plays_alone_does_not_pass_the_turn_of_a_return_that_it_has_not_heard_of()
             come_back(&mut game, &config, 1);
             game.play(cut_at);
             game.play_cut_off(&[alone], cut_at + 2_500);
-            assert!(game.play(300_000), "{what}");
             assert_agreed(&mut game, &what);
             for driver in game.drivers().iter().filter(|d| d.session().identity() != Identity::Relay) {
                 assert_eq!(driver.simulation().returned.len(), 1, "{what}");
@@ -157,7 +156,6 @@ fn a_second_return_is_not_taken_for_the_first() {
         game.net_mut().set_link(0, 2, lossy);
         game.play_until(10, 90_000, |game| !game.toy(2).loaded.is_empty());
         game.net_mut().set_link(0, 2, latency(150));
-        assert!(game.play(300_000), "{what}");
         assert_agreed(&mut game, &what);
         assert_eq!(game.toy(2).returned, game.toy(0).returned, "{what}");
     }
@@ -294,7 +292,6 @@ fn watchers_who_see_everything_later_keep_nobody_from_coming_back() {
         come_back(&mut game, &config, 1);
         game.play(10_000);
         assert_eq!(returned(&game).len(), 1, "{topology:?}");
-        assert!(game.play(300_000), "{topology:?} {:?}", game.phases());
         assert_agreed(&mut game, &format!("{topology:?}"));
         assert_eq!(game.toy(watcher).returned, game.toy(0).returned, "{topology:?}");
     }

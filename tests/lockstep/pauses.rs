@@ -146,7 +146,6 @@ fn a_pause_of_a_host_player_who_is_dropped_ends_with_the_drop() {
         game.play_for(1_000);
         assert!(is_paused(&game, &[0, 1, 2], &what), "{what}");
         game.session_mut(0).pause(false).unwrap();
-        assert!(game.play(200_000), "{what}");
         assert_agreed(&mut game, &what);
     }
 }
@@ -180,9 +179,8 @@ fn who_joins_in_a_pause_of_a_host_player_sees_its_end() {
             game.session_mut(0).resign(Successor::AsConfigured);
             game.play_for(5_000);
             assert!(!is_paused(&game, &[0, 1, 2], &what), "{what}");
-            assert!(game.play(200_000), "{what}");
-            assert_eq!(game.toy(1).returned.len(), 1, "{what}");
             assert_agreed(&mut game, &what);
+            assert_eq!(game.toy(1).returned.len(), 1, "{what}");
         }
     }
 }
@@ -331,7 +329,6 @@ fn who_joins_when_a_host_player_is_gone_has_the_usual_speed() {
         game.session_mut(0).set_speed(200).unwrap();
         game.play_for(1_000);
         assert_eq!(speed(&game, 2), 200, "{what}");
-        assert!(game.play(200_000), "{what}");
         assert_agreed(&mut game, &what);
     }
 }

@@ -75,8 +75,9 @@ pub(crate) fn accuses(event: &Event) -> bool {
     is_proof || matches!(event, Event::ShownAnother { .. } | Event::Desync(_))
 }
 
-/// All peers have finished, as in [`assert_agreed_by`].
+/// Bots play to the end, if it has not come yet, and all peers finish as in [`assert_agreed_by`].
 pub(crate) fn assert_agreed(game: &mut VirtualMatch<Toy>, what: &str) {
+    assert!(game.play_for(400_000), "{what}: {:?}", game.phases());
     let nodes = 0..game.drivers().len();
     assert_agreed_by(game, nodes, what);
 }

@@ -43,9 +43,8 @@ fn a_stranger_takes_a_place_only_if_the_settings_allow_it_and_only_an_empty_one(
         let sent = game.session(0).stats().bytes_sent - before;
         if comes {
             assert!(sent > 100_000);
-            assert!(game.play(200_000));
-            assert_eq!(game.toy(1).returned.len(), 1);
             assert_agreed(&mut game, "a stranger");
+            assert_eq!(game.toy(1).returned.len(), 1);
         } else {
             let phase = game.session(2).phase();
             let refusals =
@@ -70,9 +69,8 @@ fn a_source_that_lies_is_found_by_the_others_checksums_and_another_one_is_asked(
             told.iter().any(|event| matches!(event, Event::StateRefused { .. })),
             "{topology:?} {told:?}"
         );
-        assert!(game.play(200_000));
-        assert_eq!(game.toy(1).returned.len(), 1, "{topology:?}");
         assert_agreed(&mut game, &format!("{topology:?}"));
+        assert_eq!(game.toy(1).returned.len(), 1, "{topology:?}");
     }
 }
 
@@ -99,9 +97,8 @@ fn acknowledgements_from_before_a_refused_state_are_none_of_the_next() {
             game.play_for(20);
             told = game.events(3);
         }
-        assert!(game.play(200_000), "{topology:?}");
-        assert_eq!(game.toy(1).returned.len(), 1, "{topology:?}");
         assert_agreed(&mut game, &format!("{topology:?}"));
+        assert_eq!(game.toy(1).returned.len(), 1, "{topology:?}");
     }
 }
 
@@ -155,7 +152,6 @@ fn a_source_that_trickles_is_replaced_and_asked_last_from_then_on() {
         let has_joined = |event: &Event| matches!(event, Event::Joined { .. });
         assert!(told.iter().any(has_joined), "{longest} ms: {told:?}");
     }
-    assert!(game.play(300_000));
     assert_agreed(&mut game, "trickle");
 }
 
@@ -206,9 +202,8 @@ fn members_who_ask_for_a_state_or_promise_one_get_nothing() {
         game.play(5_000);
         let sent = game.session(middle).stats().bytes_sent - before;
         assert!(sent < 30_000, "{topology:?} {sent}");
-        assert!(game.play(200_000));
-        assert!(game.drivers().iter().all(|driver| driver.simulation().loaded.is_empty()));
         assert_agreed(&mut game, &format!("{topology:?}"));
+        assert!(game.drivers().iter().all(|driver| driver.simulation().loaded.is_empty()));
     }
 }
 
