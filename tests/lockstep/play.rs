@@ -5,8 +5,8 @@ use std::borrow::BorrowMut;
 use crate::toy::{Order, Toy, bot, toy_match};
 use testudo_lockstep::simnet::LinkConfig;
 use testudo_lockstep::{
-    AnySession, Driver, Duration, Event, Identity, Instant, PeerId, Session, SessionConfig, SessionPhase,
-    Simulation, SubmitError, Turn, VirtualMatch,
+    AnySession, Driver, Duration, Event, Identity, Instant, PeerId, PlayerId, Session, SessionConfig,
+    SessionPhase, Simulation, SubmitError, Turn, VirtualMatch,
 };
 
 /// The bots' seed.
@@ -62,6 +62,18 @@ pub(crate) fn exchange_all(drivers: &mut [Driver<Toy>], now: Instant) {
 /// The handshake of a guest behind the link `peer` of the host, as far as it goes at one point of time; the host is behind 0.
 pub(crate) fn introduce(host: &mut AnySession, guest: &mut AnySession, peer: PeerId, now: Instant) {
     (0..8).for_each(|_| exchange(&mut [(0, host), (peer.0, guest)], now));
+}
+
+/// Sessions of a host and of player 1, who have met as far as they can.
+pub(crate) fn introduced(
+    host: SessionConfig,
+    guest: SessionConfig,
+    now: Instant,
+) -> (Session<Order>, Session<Order>) {
+    let mut host = Session::host(host, now).unwrap();
+    let mut guest = Session::join(guest, PlayerId(1), PeerId(0), now).unwrap();
+    introduce(&mut host, &mut guest, PeerId(1), now);
+    (host, guest)
 }
 
 /// What a peer was told since the last call.

@@ -1,6 +1,6 @@
 //! A match is saved at a turn on which all peers agree, and resumes from there as if it had never stopped.
 
-use crate::play::{Play as _, assert_agreed, events_of, give_order, introduce};
+use crate::play::{Play as _, assert_agreed, events_of, give_order, introduced};
 use std::collections::BTreeMap;
 
 use crate::attacks::sealed;
@@ -271,10 +271,7 @@ fn peers_with_different_saves_refuse_each_other() {
     let config = config(2, Topology::Host);
     let [early, late] = two_saves(&config, [20, 40]);
     let now = Instant::ZERO;
-    let mut host = Session::<Order>::host(config.clone().resume(early.clone()), now).unwrap();
-    let mut client =
-        Session::<Order>::join(config.clone().resume(late), PlayerId(1), PeerId(0), now).unwrap();
-    introduce(&mut host, &mut client, PeerId(1), now);
+    let (_, client) = introduced(config.clone().resume(early.clone()), config.clone().resume(late), now);
     assert!(matches!(client.phase(), SessionPhase::Failed(Failure::Refused(Refusal::Config { .. }))));
     let other = config.content_hash(9).resume(early);
     assert_eq!(Session::<Order>::host(other, now).unwrap_err(), ConfigError::OtherMatch);
@@ -286,10 +283,9 @@ fn who_brings_a_save_plays_no_other_one() {
     let (settings, now) = (config(2, Topology::Host), Instant::ZERO);
     let [own, other] = two_saves(&settings, [20, 60]);
     for brings in [true, false] {
-        let mut host = Session::<Order>::host(settings.clone().resume(own.clone()), now).unwrap();
-        let config = if brings { settings.clone().resume(own.clone()) } else { settings.clone() };
-        let mut guest = Session::<Order>::join(config, PlayerId(1), PeerId(0), now).unwrap();
-        introduce(&mut host, &mut guest, PeerId(1), now);
+        let resumed = settings.clone().resume(own.clone());
+        let config = if brings { resumed.clone() } else { settings.clone() };
+        let (_, mut guest) = introduced(resumed, config, now);
         let (key, saved) = (guest.packet_key(PeerId(0)).unwrap(), other.to_bytes());
         let all = [&[0; 2][..], &(saved.len() as u32).to_le_bytes(), &saved, b"another state"].concat();
         let (turn, hash) = (other.turn().0, u64::from_le_bytes(xxhash(&all)));

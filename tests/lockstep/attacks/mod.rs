@@ -20,7 +20,7 @@ mod watchers;
 mod weather;
 
 use crate::joining::step;
-use crate::play::{Play as _, assert_unharmed, introduce, match_at};
+use crate::play::{Play as _, assert_unharmed, introduce, introduced, match_at};
 use crate::toy::{Order, Toy, latency, middle_of, toy_match};
 use testudo_lockstep::packet::{
     Bye, Echo, Hello, Lobby, Packet, PayloadFormat, Segment, TurnsPacket, Welcome,
@@ -227,9 +227,7 @@ fn a_stranger_is_not_welcomed_as_somebody_who_does_not_exist() {
 fn the_start_does_not_wait_for_a_round_trip_that_somebody_made_up() {
     let mut now = Instant::from_millis(100_000);
     let config = SessionConfig::new(2).simulated().turns(10);
-    let mut host = Session::<Order>::host(config.clone(), now).unwrap();
-    let mut guest = Session::<Order>::join(config, PlayerId(1), PeerId(0), now).unwrap();
-    introduce(&mut host, &mut guest, PeerId(1), now);
+    let (mut host, _) = introduced(config.clone(), config, now);
     let key = host.packet_key(PeerId(1)).unwrap();
     // 59 seconds ago, it says.
     let echo = Some(Echo { sent_us: (now.as_micros() - 59_000_000) as u32, held_us: 0 });

@@ -2,7 +2,7 @@
 
 use super::signed::{TOPOLOGIES, signed};
 use super::{config, deliver, slow};
-use crate::play::Play as _;
+use crate::play::{Play as _, introduced};
 use crate::toy::{key_of, terrible, toy_match};
 use testudo_lockstep::packet::{Echo, Lobby, LobbyKeys, Packet};
 use testudo_lockstep::{Event, Failure, Instant, PlayerId, Roster, Seat, SessionPhase, Topology};
@@ -78,16 +78,7 @@ fn a_match_without_keys_and_one_with_keys_are_two() {
     for (host, guest, fits) in
         [(key(0), key(1), true), (key(0), plain.clone(), false), (plain.clone(), key(1), false)]
     {
-        let now = Instant::ZERO;
-        let mut host = testudo_lockstep::Session::<crate::toy::Order>::host(host, now).unwrap();
-        let mut guest = testudo_lockstep::Session::<crate::toy::Order>::join(
-            guest,
-            PlayerId(1),
-            testudo_lockstep::PeerId(0),
-            now,
-        )
-        .unwrap();
-        crate::play::introduce(&mut host, &mut guest, testudo_lockstep::PeerId(1), now);
+        let (_, guest) = introduced(host, guest, Instant::ZERO);
         assert_eq!(guest.phase() == SessionPhase::Lobby, fits);
     }
     let no_key = testudo_lockstep::Session::<crate::toy::Order>::host(plain.signed(), Instant::ZERO);

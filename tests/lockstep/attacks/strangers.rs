@@ -1,7 +1,7 @@
 //! A stranger, with its own address or a forged one: it costs nothing, and cannot be used against anybody.
 
 use super::{bare, config, entries_of, sealed, slow};
-use crate::play::{Play as _, assert_unharmed, introduce, match_at};
+use crate::play::{Play as _, assert_unharmed, introduce, introduced, match_at};
 use crate::toy::Order;
 use testudo_lockstep::packet::{Bye, Hello, Packet, TurnsPacket, link_key, session_mark};
 use testudo_lockstep::{
@@ -97,9 +97,7 @@ fn a_refusal_says_what_was_different() {
     ];
     for (config, expected) in cases {
         let now = Instant::from_millis(1_000);
-        let mut host = Session::<Order>::host(base.clone(), now).unwrap();
-        let mut guest = Session::<Order>::join(config, PlayerId(1), PeerId(0), now).unwrap();
-        introduce(&mut host, &mut guest, PeerId(5), now);
+        let (host, guest) = introduced(base.clone(), config, now);
         assert_eq!(guest.phase(), SessionPhase::Failed(Failure::Refused(expected)));
         assert_eq!(host.link_count(), 0);
     }
