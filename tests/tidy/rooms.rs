@@ -99,34 +99,22 @@ fn no_cycles_in(edges: &Edges) -> Vec<Finding> {
 }
 
 /// A cycle as a list that begins and ends with the same module.
-fn find_cycle<V>(edges: &BTreeMap<String, BTreeMap<String, V>>) -> Option<Vec<String>> {
-    let mut done = BTreeSet::new();
-    edges.keys().find_map(|start| walk(edges, &mut vec![start.clone()], &mut done))
-}
-
-fn walk<V>(
-    edges: &BTreeMap<String, BTreeMap<String, V>>,
-    trail: &mut Vec<String>,
-    done: &mut BTreeSet<String>,
-) -> Option<Vec<String>> {
-    let here = trail.last().expect("a trail is never empty").clone();
-    if done.contains(&here) {
-        return None;
+fn find_cycle(edges: &Edges) -> Option<Vec<String>> {
+    // Whoever imports nothing of those who are left is in no cycle.
+    let mut left: BTreeSet<&String> = edges.keys().collect();
+    let is_end = |module: &String, left: &BTreeSet<_>| !edges[module].keys().any(|to| left.contains(to));
+    while let Some(end) = left.iter().find(|module| is_end(module, &left)).copied() {
+        left.remove(end);
     }
-    for next in edges.get(&here).into_iter().flat_map(BTreeMap::keys) {
-        if let Some(start) = trail.iter().position(|module| module == next) {
-            let mut cycle = trail[start..].to_vec();
-            cycle.push(next.clone());
-            return Some(cycle);
+    let mut trail = vec![left.first().copied()?];
+    loop {
+        let next = edges[trail[trail.len() - 1]].keys().find(|to| left.contains(to))?;
+        let start = trail.iter().position(|module| *module == next);
+        trail.push(next);
+        if let Some(start) = start {
+            return Some(trail[start..].iter().copied().cloned().collect());
         }
-        trail.push(next.clone());
-        if let Some(cycle) = walk(edges, trail, done) {
-            return Some(cycle);
-        }
-        trail.pop();
     }
-    done.insert(here);
-    None
 }
 
 /// How many names the path of the deepest file has.
