@@ -1,7 +1,7 @@
 //! Faults: divergence, hostile and damaged packets, full queues.
 
 use crate::attacks::{FORMAT, deliver};
-use crate::play::{Play as _, events_of};
+use crate::play::{Play as _, alone, events_of};
 use crate::replays::{SIM_VERSION, header};
 use crate::toy::{Order, Toy, game_match, terrible, toy_match};
 use testudo_lockstep::packet::Packet;
@@ -134,10 +134,19 @@ fn a_player_cannot_act_as_another() {
     assert_eq!(after.packets_malformed, before.packets_malformed);
 }
 
+/// All that has run when the match is over.
+fn orders_to_the_end(driver: &mut Driver<Toy>, mut now: Instant) -> Vec<Order> {
+    while !driver.session().is_over() {
+        driver.advance(now);
+        now += testudo_lockstep::Duration::from_millis(7);
+    }
+    driver.simulation().log.iter().map(|(_, _, order)| *order).collect()
+}
+
 #[test]
 fn a_full_queue_is_an_error_and_nothing_accepted_is_lost() {
     let config = SessionConfig::new(1).simulated().turns(60).queue_max(8);
-    let mut driver = Driver::new(crate::toy::Toy::default(), Session::single(config, Instant::ZERO).unwrap());
+    let mut driver = alone(config);
     let mut accepted = Vec::new();
     for number in 0..20 {
         match driver.session_mut().submit(&Order::Shout(number)) {
@@ -146,13 +155,7 @@ fn a_full_queue_is_an_error_and_nothing_accepted_is_lost() {
         }
     }
     assert_eq!(accepted.len(), 8);
-    let mut now = Instant::ZERO;
-    while !driver.session().is_over() {
-        driver.advance(now);
-        now += testudo_lockstep::Duration::from_millis(7);
-    }
-    let ran: Vec<_> = driver.simulation().log.iter().map(|(_, _, order)| *order).collect();
-    assert_eq!(ran, accepted);
+    assert_eq!(orders_to_the_end(&mut driver, Instant::ZERO), accepted);
     assert_eq!(driver.session_mut().submit(&Order::Shout(1)), Err(SubmitError::NotPlaying));
 }
 
@@ -161,7 +164,7 @@ fn a_full_queue_is_an_error_and_nothing_accepted_is_lost() {
 fn actions_that_belong_together_run_all_or_none() {
     let shouts = |numbers: core::ops::Range<u32>| numbers.map(Order::Shout).collect::<Vec<_>>();
     let config = SessionConfig::new(1).simulated().turns(20).queue_max(8).actions_per_turn_max(1);
-    let mut driver = Driver::new(crate::toy::Toy::default(), Session::single(config, Instant::ZERO).unwrap());
+    let mut driver = alone(config);
     let session = driver.session_mut();
     let full = Err(SubmitError::QueueFull { max: 8 });
     assert_eq!(session.submit_all(&shouts(0..9)), full);
@@ -182,11 +185,7 @@ fn actions_that_belong_together_run_all_or_none() {
         now += testudo_lockstep::Duration::from_millis(7);
     };
     assert_eq!(late, (SubmitError::TooLate { last_turn: Turn(19) }, 0));
-    while !driver.session().is_over() {
-        driver.advance(now);
-        now += testudo_lockstep::Duration::from_millis(7);
-    }
-    let ran: Vec<_> = driver.simulation().log.iter().map(|(_, _, order)| *order).collect();
+    let ran = orders_to_the_end(&mut driver, now);
     let rest = &ran[5..];
     assert_eq!(ran[..5], shouts(0..5));
     assert!(rest.len() > 4 && rest.chunks(4).all(|lot| lot == shouts(10..14)), "{ran:?}");

@@ -50,18 +50,7 @@ fn a_silent_player_is_dropped_at_the_same_turn_everywhere() {
                 let mut game = toy_match(&config(4, topology), watchers, seed, link);
                 game.play(8_000 + seed * 37);
                 game.net_mut().set_partition(&[2]);
-                if !game.play(600_000) {
-                    for driver in game.drivers() {
-                        eprintln!(
-                            "{:?} {:?} {:?} {:?}",
-                            driver.session().phase(),
-                            driver.session().next_turn(),
-                            driver.session().missing_players(),
-                            driver.session().stats()
-                        );
-                    }
-                    panic!("{what}");
-                }
+                assert!(game.play(600_000), "{what}: {:?}", game.phases());
                 assert_survivors_agree(&mut game, 2, EndReason::Dropped, &what);
                 assert_lost(&game, [2]);
             }

@@ -319,16 +319,7 @@ fn messages_to_players_who_come_and_go_arrive_once_or_are_reported() {
             match dice.next_u32() % 24 {
                 0 => game.net_mut().set_partition(&[other]),
                 1 | 2 => game.net_mut().set_partition(&[]),
-                3 => {
-                    let player = PlayerId(other as u8);
-                    joining::restart(
-                        &mut game,
-                        &config,
-                        other,
-                        Identity::Player(player),
-                        joining::secret(other as u8),
-                    );
-                }
+                3 => joining::come_back(&mut game, &config, other as u8),
                 4 => {
                     game.session_mut(middle_of(&config) as usize).kick(PlayerId(other as u8));
                 }

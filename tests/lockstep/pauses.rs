@@ -1,7 +1,7 @@
 //! Pauses: how long they last, and who can end them.
 
-use crate::joining::{come_back, config, restart, secret, start, start_at, without};
-use crate::play::{Play as _, assert_agreed, assert_agreed_by, exchange_all, match_at};
+use crate::joining::{come_back, config, start, start_at, without};
+use crate::play::{Play as _, alone, assert_agreed, assert_agreed_by, exchange_all, match_at};
 use crate::saving;
 use crate::toy::{Order, Toy, latency, toy_match, toy_match_from};
 use testudo_lockstep::{
@@ -16,8 +16,7 @@ fn a_pause_lasts_as_long_as_it_may_whatever_the_turns() {
         let config =
             SessionConfig::new(1).simulated().frames_per_second(frames_per_second).frames_per_turn(1);
         let config = config.pause_max(Duration::from_secs(3));
-        let session = Session::single(config, Instant::ZERO).unwrap();
-        let mut driver = Driver::new(Toy::default(), session);
+        let mut driver = alone(config);
         driver.session_mut().set_speed(speed).unwrap();
         driver.session_mut().pause(true).unwrap();
         let mut paused_us = 0;
@@ -79,7 +78,7 @@ fn a_pause_ends_with_the_last_player() {
 fn a_pause_ends_in_the_same_turn_where_its_limits_differ_by_less_than_the_handshake_sees() {
     let limited = |us| config(2, Topology::Host).pause_max(Duration::from_micros(us));
     let mut game = start(&limited(1_000_000), 0, 1, latency(10));
-    restart(&mut game, &limited(1_000_999), 1, Identity::Player(PlayerId(1)), secret(1));
+    come_back(&mut game, &limited(1_000_999), 1);
     game.play(2_000);
     game.session_mut(1).pause(true).unwrap();
     assert!(game.play(100_000));

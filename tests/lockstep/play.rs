@@ -38,6 +38,11 @@ pub(crate) fn match_at(config: &SessionConfig, link: LinkConfig, ms: u64) -> Vir
     game
 }
 
+/// A player without other peers.
+pub(crate) fn alone(config: SessionConfig) -> Driver<Toy> {
+    Driver::new(Toy::default(), Session::single(config, Instant::ZERO).unwrap())
+}
+
 /// What these peers send is at its receivers at once. Each has a number, by which the others know it.
 pub(crate) fn exchange(peers: &mut [(u32, &mut AnySession)], now: Instant) {
     let (mut packets, mut packet) = (Vec::new(), Vec::new());

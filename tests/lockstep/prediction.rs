@@ -1,7 +1,7 @@
 //! Prediction: it never touches the truth, and it comes true as far as anybody can know.
 
 use crate::foreseen::Foreseen;
-use crate::play::{Play as _, assert_agreed, give_order};
+use crate::play::{Play as _, alone, assert_agreed, give_order};
 use crate::toy::{Order, Toy, bot, game_match, give, latency, terrible, toy_match, toy_match_from};
 use testudo_lockstep::predict::Predictor;
 use testudo_lockstep::replay::{Ending, Recorded, Replay, ReplayHeader};
@@ -404,8 +404,7 @@ fn a_saved_match_is_resumed_with_prediction() {
 #[test]
 fn a_lobby_shows_nothing_of_a_match_before_it() {
     let config = SessionConfig::new(1).simulated();
-    let mut later =
-        Driver::new(Toy::default(), Session::single(config.clone().turns(160), Instant::ZERO).unwrap());
+    let mut later = alone(config.clone().turns(160));
     let mut now = Instant::ZERO;
     while later.session().next_turn() < Turn(150) {
         later.session_mut().save();

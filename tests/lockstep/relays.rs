@@ -316,8 +316,7 @@ fn who_starts_again_where_nobody_has_a_state_reads_that() {
         let mut game = start(&config, 0, 7, latency(20));
         game.play(5_000);
         for player in 0..players {
-            let identity = Identity::Player(PlayerId(player));
-            restart(&mut game, &config, player.into(), identity, secret(player));
+            come_back(&mut game, &config, player);
         }
         game.play(9_000);
         for driver in &game.drivers()[..usize::from(players)] {

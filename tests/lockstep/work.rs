@@ -1,13 +1,12 @@
 //! Machines that take time: what a slow one costs the others, and what a round of the driver does at most.
 
-use crate::play::{Play as _, exchange_all, give_order};
+use crate::play::{Play as _, alone, exchange_all, give_order};
 use core::num::NonZeroU32;
 
 use crate::toy::{Toy, latency, peer, toy_match};
 
 use testudo_lockstep::{
-    Blame, Driver, Duration, Identity, Instant, Pace, PlayerId, Session, SessionConfig, TurnStatus,
-    VirtualMatch,
+    Blame, Duration, Identity, Instant, Pace, PlayerId, Session, SessionConfig, TurnStatus, VirtualMatch,
 };
 
 /// What a machine takes for a frame and for a picture, ms. It draws one picture after the other.
@@ -169,10 +168,6 @@ fn the_articles_pace_is_no_faster_than_it_was_set() {
     table.machines[1].frame = 80;
     table.play(20);
     assert!((10..=12).contains(&table.game.session(2).plan().frames_per_second));
-}
-
-fn alone(config: SessionConfig) -> Driver<Toy> {
-    Driver::new(Toy::default(), Session::single(config, Instant::ZERO).unwrap())
 }
 
 /// However much time has passed.

@@ -241,17 +241,7 @@ fn the_start_does_not_wait_for_a_round_trip_that_somebody_made_up() {
     }
     assert_eq!(host.phase(), SessionPhase::Running);
     // The hello of a version that does not exist is answered, as often as there is room.
-    let hello = Hello {
-        version: PROTOCOL_VERSION + 1,
-        nonce: 1,
-        session_mark: 0,
-        config_hash: 0,
-        content_hash: 0,
-        frames_per_second: 0,
-        identity: Identity::Watcher,
-        cookie: 0,
-        place: 0,
-    };
+    let hello = Hello { version: PROTOCOL_VERSION + 1, ..strangers::hello_of(&host, 1, 0, 0) };
     let hello = sealed(&Packet::Hello(hello), 0);
     (100..400).for_each(|stranger| host.handle_packet(now, PeerId(stranger), &hello));
     let answers =

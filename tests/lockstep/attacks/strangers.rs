@@ -11,7 +11,7 @@ use testudo_lockstep::{
 
 const SESSION: u64 = 77;
 
-fn hello_of(session: &Session<Order>, nonce: u64, session_id: u64, content_hash: u64) -> Hello {
+pub(super) fn hello_of(session: &Session<Order>, nonce: u64, session_id: u64, content_hash: u64) -> Hello {
     Hello {
         version: PROTOCOL_VERSION,
         nonce,

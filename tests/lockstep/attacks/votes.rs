@@ -1,12 +1,10 @@
 //! Players vote out whoever spoils the match, also where nobody who plays is in the middle.
 
 use super::slow;
-use crate::joining::{config, restart, secret, start};
+use crate::joining::{come_back, config, start};
 use crate::play::{Play as _, assert_agreed};
 use crate::toy::{Toy, middle_of};
-use testudo_lockstep::{
-    Event, Failure, Identity, PlayerId, Refusal, SessionPhase, Topology, VirtualMatch, VoteError,
-};
+use testudo_lockstep::{Event, Failure, PlayerId, Refusal, SessionPhase, Topology, VirtualMatch, VoteError};
 
 #[test]
 fn most_of_a_star_can_vote_somebody_out_and_back_in() {
@@ -32,8 +30,7 @@ fn most_of_a_star_can_vote_somebody_out_and_back_in() {
         });
         assert_eq!(votes.collect::<Vec<_>>(), [(1, 3, true), (2, 3, true)], "{topology:?}");
 
-        let comes = Identity::Player(PlayerId(3));
-        restart(&mut game, &config, 3, comes, secret(3));
+        come_back(&mut game, &config, 3);
         game.play(10_000);
         let refused = SessionPhase::Failed(Failure::Refused(Refusal::VotedOut));
         assert_eq!(game.session(3).phase(), refused, "{topology:?}");
@@ -41,7 +38,7 @@ fn most_of_a_star_can_vote_somebody_out_and_back_in() {
         assert_eq!(vote(&mut game, 2, false), Ok(()));
         assert!(game.session(2).votes_out().is_empty(), "{topology:?}");
         game.play(12_000);
-        restart(&mut game, &config, 3, comes, secret(3));
+        come_back(&mut game, &config, 3);
         game.play(300_000);
         assert_eq!(game.toy(0).returned.len(), 1, "{topology:?}");
         assert_agreed(&mut game, &format!("{topology:?}"));
