@@ -486,7 +486,7 @@ mod tests {
                     let is_mended = (field.level, field.is_complete) == before;
                     *if is_mended { &mut mended } else { &mut searched } += 1;
                 }
-                if !is_whole {
+                if seed % 4 == 3 {
                     let mut more = Tiles::none(field.bounds().0.total());
                     (0..2).for_each(|_| _ = more.insert(rng.below(field.bounds().0.total())));
                     field.allow(&ground, &more);

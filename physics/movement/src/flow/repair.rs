@@ -51,7 +51,7 @@ impl Field {
 }
 
 impl Repair<'_> {
-    /// Looks from the goal again. False if paths would have to leave the tiles in which they may go.
+    /// Looks from the goal again. False if a new field would let paths go in other tiles.
     fn look(&mut self) -> bool {
         let (ground, field) = (self.ground, &mut *self.field);
         let cells = field.looked.cells().map(|at| ground.grid.cell(at));
@@ -66,14 +66,24 @@ impl Repair<'_> {
             }
             *entry = SIGHT | kept(distance);
         });
-        before.into_iter().filter(|&cell| !field.sees_goal(cell)).for_each(|cell| nearer.push(cell));
         for cell in nearer {
             self.field.wake(ground, cell);
-            self.check(cell);
-            self.neighbours(cell).for_each(|next| self.check(next));
+            for next in self.neighbours(cell) {
+                self.check_unseen(next);
+            }
         }
+        before.into_iter().for_each(|cell| self.check_unseen(cell));
         let field = &self.field;
-        field.is_whole() || field.looked.cells().all(|at| field.may_go(ground, ground.grid.cell(at)))
+        // Tiles that are half of the ground without more are those that the goal was seen from before.
+        let may_stay = |at: [i32; 2]| field.may_go(ground, ground.grid.cell(at));
+        field.is_whole() || !field.bounds().0.is_half() && field.looked.cells().all(may_stay)
+    }
+
+    /// As [`Self::check`], for what may not be in sight: the distance of what is in sight is right.
+    fn check_unseen(&mut self, cell: Cell) {
+        if !self.field.sees_goal(cell) {
+            self.check(cell);
+        }
     }
 
     /// Queues a cell whose distance is not what is offered to it.
