@@ -1,7 +1,7 @@
 //! Faults: divergence, hostile and damaged packets, full queues.
 
 use crate::attacks::{FORMAT, deliver};
-use crate::play::{Play as _, alone, events_of};
+use crate::play::{Play as _, alone, assert_untold, events_of};
 use crate::replays::{SIM_VERSION, header};
 use crate::toy::{Order, Toy, game_match, terrible, toy_match};
 use testudo_lockstep::packet::Packet;
@@ -65,9 +65,7 @@ fn a_desync_is_marked_in_every_recording_by_itself() {
 fn an_undisturbed_match_reports_no_divergence() {
     let mut game = toy_match(&SessionConfig::new(3).simulated().turns(40), 1, 5, terrible());
     assert!(game.idle(600_000));
-    for driver in game.drivers_mut() {
-        assert!(!events_of(driver).iter().any(|event| matches!(event, Event::Desync(_) | Event::Failed(_))));
-    }
+    assert_untold(&mut game, |event| matches!(event, Event::Desync(_) | Event::Failed(_)), "undisturbed");
 }
 
 #[test]

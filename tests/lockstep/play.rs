@@ -123,11 +123,18 @@ pub(crate) fn assert_agreed_by(
     assert!(courses.iter().all(|course| *course == courses[0]), "{what}: {courses:?}");
 }
 
+/// Nobody was told of such a thing since it was asked last.
+pub(crate) fn assert_untold(game: &mut VirtualMatch<Toy>, is_bad: impl Fn(&Event) -> bool, what: &str) {
+    for node in 0..game.drivers().len() {
+        assert_eq!(game.events(node).into_iter().find(&is_bad), None, "{what}: {node}");
+    }
+}
+
 /// Everybody plays on to the end, nobody was dropped and nobody accused.
 pub(crate) fn assert_unharmed(game: &mut VirtualMatch<Toy>, what: &str) {
     assert!(game.play(600_000), "{what}: {:?}", game.phases());
+    assert_untold(game, accuses, what);
     for node in 0..game.drivers().len() {
-        assert_eq!(game.events(node).into_iter().find(accuses), None, "{what}: {node}");
         assert_eq!(game.session(node).stats().drops, 0, "{what}: {node}");
     }
     assert_agreed(game, what);

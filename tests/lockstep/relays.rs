@@ -1,6 +1,6 @@
 //! Relays that know nothing of the game, and what such a relay lets through.
 
-use crate::play::{Play as _, assert_agreed, exchange, give_order};
+use crate::play::{Play as _, assert_agreed, assert_untold, exchange, give_order};
 
 use crate::joining::{come_back, config as joining_config, restart, secret, start};
 use crate::toy::{Order, Toy, latency, toy_match};
@@ -276,11 +276,8 @@ fn who_plays_alone_may_slow_down() {
         });
         let what = format!("{fast} %, then {slow} %");
         assert!(over, "{what}");
-        for driver in game.drivers_mut() {
-            assert_eq!(driver.session().phase(), SessionPhase::Finished, "{what}");
-            let told: Vec<Event> = std::iter::from_fn(|| driver.session_mut().poll_event()).collect();
-            assert!(!told.iter().any(|event| matches!(event, Event::TooFarAhead { .. })), "{what}: {told:?}");
-        }
+        assert_untold(&mut game, |event| matches!(event, Event::TooFarAhead { .. }), &what);
+        assert_agreed(&mut game, &what);
     }
 }
 

@@ -2,7 +2,7 @@
 //! with proof, and nobody else is.
 
 use super::{bare, config, deliver, entries_of, hearers, slow};
-use crate::play::{Play as _, accuses, assert_unharmed, match_at};
+use crate::play::{Play as _, accuses, assert_unharmed, assert_untold, match_at};
 use crate::toy::{Toy, key_of, latency, terrible, toy_match};
 use testudo_lockstep::packet::{Packet, Segment, Signed, SignedEnd, TurnsPacket};
 
@@ -409,11 +409,8 @@ fn the_honest_are_never_accused_whatever_happens() {
         game.play(until);
         game.net_mut().set_partition(&[]);
         assert!(game.play(600_000), "seed {seed}");
-        for node in 0..game.drivers().len() {
-            let is_bad = |event: &Event| accuses(event) || matches!(event, Event::ChecksumMissing { .. });
-            let found = game.events(node).into_iter().find(is_bad);
-            assert_eq!(found, None, "seed {seed} {topology:?} node {node}");
-        }
+        let is_bad = |event: &Event| accuses(event) || matches!(event, Event::ChecksumMissing { .. });
+        assert_untold(&mut game, is_bad, &format!("seed {seed} {topology:?}"));
         assert_eq!(game.session(0).phase(), SessionPhase::Finished, "seed {seed}");
     }
 }
@@ -470,10 +467,7 @@ fn with_many_players_and_few_frames_nobody_is_said_to_sign_nothing() {
         let link = latency(20);
         let mut game = toy_match(&config, 0, 1, link);
         assert!(game.idle(400_000), "{players} players");
-        for node in 0..game.drivers().len() {
-            let told = game.events(node);
-            let missing = told.iter().find(|event| matches!(event, Event::StatementMissing { .. }));
-            assert_eq!(missing, None, "{players} players, {frames} frames per second, node {node}");
-        }
+        let is_missing = |event: &Event| matches!(event, Event::StatementMissing { .. });
+        assert_untold(&mut game, is_missing, &format!("{players} players, {frames} frames per second"));
     }
 }
