@@ -10,7 +10,7 @@ use crate::flow::tile::{FAR, offer, slow_offer};
 use crate::ground::{Cell, CellRect, Ground};
 
 /// So many distances are computed after a change, those of all fields together.
-pub(crate) const REPAIR_MAX: u32 = 1 << 16;
+pub(crate) const REPAIR_MAX: u32 = 1 << 15;
 
 /// A change of more cells is no matter of a repair.
 const CHANGED_MAX: i32 = 1 << 12;
