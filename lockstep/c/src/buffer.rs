@@ -1,7 +1,7 @@
 //! Bytes that the library writes and the caller reads.
 
-use crate::failure::{Failure, Outcome, TESTUDO_OUT_OF_RANGE, TestudoStatus, status, value};
-use crate::handle::{Handle, change, free, hold, opaque, with};
+use crate::failure::{Failure, Outcome, TESTUDO_OUT_OF_RANGE, TestudoStatus, count, status, value};
+use crate::handle::{Handle, Opaque, change, free, hold, opaque, with};
 use crate::pointer::bytes;
 
 /// Bytes that the library writes: saved states, packets, words. It grows as needed.
@@ -81,6 +81,32 @@ pub unsafe extern "C" fn testudo_buffer_length(buffer: *const TestudoBuffer) -> 
 fn make_room(bytes: &mut Vec<u8>, more: usize) -> Outcome<()> {
     let refusal = |_| Failure::new(TESTUDO_OUT_OF_RANGE, format!("there is no memory for {more} bytes more"));
     bytes.try_reserve(more).map_err(refusal)
+}
+
+/// Whether two objects of a kind differ: 0 or 1. If they do, and `words` is not NULL, it gets where.
+///
+/// # Safety
+/// The contract of pointers.
+pub(crate) unsafe fn difference<O: Opaque, D: std::fmt::Display>(
+    (here, there): (*const O, *const O),
+    words: *mut TestudoBuffer,
+    find: impl FnOnce(&O::Inside, &O::Inside) -> Option<D>,
+) -> i32 {
+    let compare = |here: &mut O::Inside| {
+        // SAFETY: the caller's promise.
+        unsafe { with(there, |there| Ok(find(here, there))) }
+    };
+    count(|| {
+        let same = std::ptr::eq(here, there);
+        // SAFETY: as above.
+        let difference = unsafe { with(here, |here| if same { Ok(None) } else { compare(here) }) }?;
+        let Some(difference) = difference else { return Ok(0) };
+        if !words.is_null() {
+            // SAFETY: as above.
+            unsafe { put(words, difference) }?;
+        }
+        Ok(1)
+    })
 }
 
 /// Puts a text with a 0 at its end into a buffer.

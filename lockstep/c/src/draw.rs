@@ -1,7 +1,7 @@
 //! What a picture shows: the only floats that leave this package.
 #![expect(clippy::disallowed_types, reason = "for drawing")]
 
-use testudo_physics::World;
+use testudo_physics::BodyRef;
 
 use crate::failure::count;
 use crate::handle::with;
@@ -31,14 +31,10 @@ pub unsafe extern "C" fn testudo_world_interpolated(
     out: *mut TestudoDrawn,
     capacity: u32,
 ) -> i32 {
-    let drawn = |world: &mut World| {
-        let all = world.bodies().map(|body| {
-            let [x, y] = body.interpolated_position(alpha);
-            TestudoDrawn { body: body.id().to_bits(), x, y }
-        });
-        // SAFETY: the contract of pointers.
-        unsafe { fill(out, capacity, all) }
+    let drawn = |body: BodyRef<'_>| {
+        let [x, y] = body.interpolated_position(alpha);
+        TestudoDrawn { body: body.id().to_bits(), x, y }
     };
     // SAFETY: the contract of pointers.
-    count(|| unsafe { with(world, drawn) })
+    count(|| unsafe { with(world, |world| fill(out, capacity, world.bodies().map(drawn))) })
 }

@@ -1,6 +1,6 @@
 //! Lists of what is in a world. Each returns how many there are, and writes at most `capacity` of them.
 
-use testudo_physics::{ContactEvent, ContactHit, TouchingContact, World};
+use testudo_physics::{BodyId, BodyRef, ContactEvent, ContactHit, TouchingContact, World};
 
 use crate::failure::{Failure, TestudoStatus, count, status};
 use crate::handle::{change, with};
@@ -112,12 +112,10 @@ pub unsafe extern "C" fn testudo_world_bodies(
     out: *mut TestudoBody,
     capacity: u32,
 ) -> i32 {
-    let bodies = |world: &mut World| {
-        // SAFETY: the contract of pointers.
-        unsafe { fill(out, capacity, world.bodies().map(|body| body.id().to_bits())) }
-    };
     // SAFETY: the contract of pointers.
-    count(|| unsafe { with(world, bodies) })
+    count(|| unsafe {
+        with(world, |world| fill(out, capacity, world.bodies().map(|body| body.id().to_bits())))
+    })
 }
 
 /// The centre of every body, oldest first.
@@ -127,15 +125,10 @@ pub unsafe extern "C" fn testudo_world_positions(
     out: *mut TestudoPosition,
     capacity: u32,
 ) -> i32 {
-    let positions = |world: &mut World| {
-        let bodies = world.bodies();
-        let all = bodies
-            .map(|body| TestudoPosition { body: body.id().to_bits(), position: body.position().into() });
-        // SAFETY: the contract of pointers.
-        unsafe { fill(out, capacity, all) }
-    };
+    let shown =
+        |body: BodyRef<'_>| TestudoPosition { body: body.id().to_bits(), position: body.position().into() };
     // SAFETY: the contract of pointers.
-    count(|| unsafe { with(world, positions) })
+    count(|| unsafe { with(world, |world| fill(out, capacity, world.bodies().map(shown))) })
 }
 
 /// The bodies whose position the last step changed. Read it before other calls that change the world. What is drawn between two steps
@@ -147,12 +140,8 @@ pub unsafe extern "C" fn testudo_world_moved_bodies(
     out: *mut TestudoBody,
     capacity: u32,
 ) -> i32 {
-    let moved = |world: &mut World| {
-        // SAFETY: the contract of pointers.
-        unsafe { fill(out, capacity, world.moved_bodies().map(|body| body.to_bits())) }
-    };
     // SAFETY: the contract of pointers.
-    count(|| unsafe { with(world, moved) })
+    count(|| unsafe { with(world, |world| fill(out, capacity, world.moved_bodies().map(BodyId::to_bits))) })
 }
 
 /// The pairs of bodies that pass through each other.
@@ -162,13 +151,9 @@ pub unsafe extern "C" fn testudo_world_ignored_pairs(
     out: *mut TestudoPair,
     capacity: u32,
 ) -> i32 {
-    let pairs = |world: &mut World| {
-        let all = world.ignored_pairs().map(|(a, b)| TestudoPair { a: a.to_bits(), b: b.to_bits() });
-        // SAFETY: the contract of pointers.
-        unsafe { fill(out, capacity, all) }
-    };
+    let shown = |(a, b): (BodyId, BodyId)| TestudoPair { a: a.to_bits(), b: b.to_bits() };
     // SAFETY: the contract of pointers.
-    count(|| unsafe { with(world, pairs) })
+    count(|| unsafe { with(world, |world| fill(out, capacity, world.ignored_pairs().map(shown))) })
 }
 
 /// What began and ended in the last step, in ascending order of the two slots. `list`: `TESTUDO_CONTACTS_BEGAN`, ...
@@ -203,12 +188,8 @@ pub unsafe extern "C" fn testudo_world_contact_hits(
     out: *mut TestudoContactHit,
     capacity: u32,
 ) -> i32 {
-    let hits = |world: &mut World| {
-        // SAFETY: the contract of pointers.
-        unsafe { fill(out, capacity, world.contact_hits().iter().map(Into::into)) }
-    };
     // SAFETY: the contract of pointers.
-    count(|| unsafe { with(world, hits) })
+    count(|| unsafe { with(world, |world| fill(out, capacity, world.contact_hits().iter().map(Into::into))) })
 }
 
 /// Whether `testudo_world_contact_hits` is filled from the next step on. Off by default. It is no part of the state: loading keeps
@@ -240,12 +221,8 @@ pub unsafe extern "C" fn testudo_world_contacts(
     out: *mut TestudoContact,
     capacity: u32,
 ) -> i32 {
-    let contacts = |world: &mut World| {
-        // SAFETY: the contract of pointers.
-        unsafe { fill(out, capacity, world.contacts().map(Into::into)) }
-    };
     // SAFETY: the contract of pointers.
-    count(|| unsafe { with(world, contacts) })
+    count(|| unsafe { with(world, |world| fill(out, capacity, world.contacts().map(Into::into))) })
 }
 
 /// What touches a body now; none if it does not exist. It looks at each contact of the world: for many bodies, read
@@ -257,10 +234,6 @@ pub unsafe extern "C" fn testudo_world_contacts_of(
     out: *mut TestudoContact,
     capacity: u32,
 ) -> i32 {
-    let contacts = |world: &mut World| {
-        // SAFETY: the contract of pointers.
-        unsafe { fill(out, capacity, world.contacts_of(id(body)).map(Into::into)) }
-    };
     // SAFETY: the contract of pointers.
-    count(|| unsafe { with(world, contacts) })
+    count(|| unsafe { with(world, |world| fill(out, capacity, world.contacts_of(id(body)).map(Into::into))) })
 }

@@ -5,7 +5,7 @@ use testudo_physics::{BodyId, Fx, QueryFilter, RayHit, SweepHit, World};
 use crate::body_def::{TestudoFilter, TestudoShape};
 use crate::failure::{Outcome, TestudoStatus, count, status};
 use crate::handle::with;
-use crate::pointer::{Plain, TestudoBool, fill, plain, read, read_if, write};
+use crate::pointer::{TestudoBool, fill, plain, read, read_if, write};
 use crate::value::{
     TESTUDO_NO_BODY, TestudoBody, TestudoBox, TestudoFx, TestudoSegment, TestudoVec2, fx, id,
 };
@@ -149,11 +149,13 @@ pub unsafe extern "C" fn testudo_world_query_area(
     out: *mut TestudoBody,
     capacity: u32,
 ) -> i32 {
-    let question = |world: &World, area: TestudoBox, filter: &QueryFilter, found: &mut Vec<BodyId>| {
-        world.query_area(area.into(), filter, found);
+    let question = |world: &World, filter: &QueryFilter, found: &mut Vec<BodyId>| {
+        // SAFETY: the contract of pointers.
+        world.query_area(unsafe { read(area, "area") }?.into(), filter, found);
+        Ok(())
     };
     // SAFETY: the contract of pointers.
-    unsafe { bodies_at(world, (area, "area"), filter, question, (out, capacity)) }
+    unsafe { ask(world, filter, question, BodyId::to_bits, (out, capacity)) }
 }
 
 /// The bodies whose shapes overlap an area, in ascending order of their slots. `filter` may be NULL: all but sensors.
@@ -165,11 +167,13 @@ pub unsafe extern "C" fn testudo_world_query_area_exact(
     out: *mut TestudoBody,
     capacity: u32,
 ) -> i32 {
-    let question = |world: &World, area: TestudoBox, filter: &QueryFilter, found: &mut Vec<BodyId>| {
-        world.query_area_exact(area.into(), filter, found);
+    let question = |world: &World, filter: &QueryFilter, found: &mut Vec<BodyId>| {
+        // SAFETY: the contract of pointers.
+        world.query_area_exact(unsafe { read(area, "area") }?.into(), filter, found);
+        Ok(())
     };
     // SAFETY: the contract of pointers.
-    unsafe { bodies_at(world, (area, "area"), filter, question, (out, capacity)) }
+    unsafe { ask(world, filter, question, BodyId::to_bits, (out, capacity)) }
 }
 
 /// The bodies that contain a point, surfaces included, in ascending order of their slots. `filter` may be NULL: all but sensors.
@@ -181,11 +185,13 @@ pub unsafe extern "C" fn testudo_world_query_point(
     out: *mut TestudoBody,
     capacity: u32,
 ) -> i32 {
-    let question = |world: &World, point: TestudoVec2, filter: &QueryFilter, found: &mut Vec<BodyId>| {
-        world.query_point(point.into(), filter, found);
+    let question = |world: &World, filter: &QueryFilter, found: &mut Vec<BodyId>| {
+        // SAFETY: the contract of pointers.
+        world.query_point(unsafe { read(point, "point") }?.into(), filter, found);
+        Ok(())
     };
     // SAFETY: the contract of pointers.
-    unsafe { bodies_at(world, (point, "point"), filter, question, (out, capacity)) }
+    unsafe { ask(world, filter, question, BodyId::to_bits, (out, capacity)) }
 }
 
 /// The bodies that overlap a shape at a position (within +-20,480 units; extents 0..=4,096), in ascending order of their slots.
@@ -199,17 +205,13 @@ pub unsafe extern "C" fn testudo_world_query_shape(
     out: *mut TestudoBody,
     capacity: u32,
 ) -> i32 {
-    count(|| {
+    let question = |world: &World, filter: &QueryFilter, found: &mut Vec<BodyId>| {
         // SAFETY: the contract of pointers.
-        let shape = unsafe { read(shape, "shape") }?.shape()?;
-        // SAFETY: as above.
-        let position = unsafe { read(position, "position") }?.into();
-        let question = |world: &World, filter: &QueryFilter, found: &mut Vec<BodyId>| {
-            Ok(world.query_shape(shape, position, filter, found)?)
-        };
-        // SAFETY: as above.
-        unsafe { ask(world, filter, question, BodyId::to_bits, (out, capacity)) }
-    })
+        let (shape, position) = unsafe { (read(shape, "shape")?.shape()?, read(position, "position")?) };
+        Ok(world.query_shape(shape, position.into(), filter, found)?)
+    };
+    // SAFETY: the contract of pointers.
+    unsafe { ask(world, filter, question, BodyId::to_bits, (out, capacity)) }
 }
 
 /// The `capacity` bodies nearest to a point (within +-20,480 units) that are at most `distance` units away, nearest first. Returns how
@@ -223,19 +225,15 @@ pub unsafe extern "C" fn testudo_world_nearest(
     out: *mut TestudoNear,
     capacity: u32,
 ) -> i32 {
-    count(|| {
+    let question = |world: &World, filter: &QueryFilter, found: &mut Vec<(BodyId, Fx)>| {
         // SAFETY: the contract of pointers.
         let point = unsafe { read(point, "point") }?.into();
-        let question = |world: &World, filter: &QueryFilter, found: &mut Vec<(BodyId, Fx)>| {
-            Ok(world.nearest(point, capacity, fx(distance), filter, found)?)
-        };
-        let near = |(body, distance): (BodyId, Fx)| TestudoNear {
-            body: body.to_bits(),
-            distance: distance.to_bits(),
-        };
-        // SAFETY: as above.
-        unsafe { ask(world, filter, question, near, (out, capacity)) }
-    })
+        Ok(world.nearest(point, capacity, fx(distance), filter, found)?)
+    };
+    let near =
+        |(body, distance): (BodyId, Fx)| TestudoNear { body: body.to_bits(), distance: distance.to_bits() };
+    // SAFETY: the contract of pointers.
+    unsafe { ask(world, filter, question, near, (out, capacity)) }
 }
 
 /// The first body that a ray hits (both ends within +-20,480 units): returns 1 and writes the hit, or 0. A body that contains the
@@ -247,12 +245,14 @@ pub unsafe extern "C" fn testudo_world_ray_cast(
     filter: *const TestudoQueryFilter,
     out: *mut TestudoRayHit,
 ) -> i32 {
-    let question = |world: &World, ray: TestudoSegment, filter: &QueryFilter, found: &mut Vec<RayHit>| {
-        found.extend(world.ray_cast(ray.from.into(), ray.to.into(), filter)?);
+    let question = |world: &World, filter: &QueryFilter, found: &mut Vec<RayHit>| {
+        // SAFETY: the contract of pointers.
+        let TestudoSegment { from, to } = unsafe { read(ray, "ray") }?;
+        found.extend(world.ray_cast(from.into(), to.into(), filter)?);
         Ok(())
     };
     // SAFETY: the contract of pointers.
-    unsafe { ray_hits(world, ray, filter, question, (out, 1)) }
+    unsafe { ask(world, filter, question, Into::into, (out, 1)) }
 }
 
 /// All bodies that a ray hits (both ends within +-20,480 units), nearest first. `filter` may be NULL: all but sensors.
@@ -264,11 +264,13 @@ pub unsafe extern "C" fn testudo_world_ray_cast_all(
     out: *mut TestudoRayHit,
     capacity: u32,
 ) -> i32 {
-    let question = |world: &World, ray: TestudoSegment, filter: &QueryFilter, found: &mut Vec<RayHit>| {
-        Ok(world.ray_cast_all(ray.from.into(), ray.to.into(), filter, found)?)
+    let question = |world: &World, filter: &QueryFilter, found: &mut Vec<RayHit>| {
+        // SAFETY: the contract of pointers.
+        let TestudoSegment { from, to } = unsafe { read(ray, "ray") }?;
+        Ok(world.ray_cast_all(from.into(), to.into(), filter, found)?)
     };
     // SAFETY: the contract of pointers.
-    unsafe { ray_hits(world, ray, filter, question, (out, capacity)) }
+    unsafe { ask(world, filter, question, Into::into, (out, capacity)) }
 }
 
 /// The first body that a shape hits whose centre moves along a path (both ends within +-20,480 units; extents 0..=4,096): returns 1
@@ -281,18 +283,14 @@ pub unsafe extern "C" fn testudo_world_sweep(
     filter: *const TestudoQueryFilter,
     out: *mut TestudoSweepHit,
 ) -> i32 {
-    count(|| {
+    let question = |world: &World, filter: &QueryFilter, found: &mut Vec<SweepHit>| {
         // SAFETY: the contract of pointers.
-        let shape = unsafe { read(shape, "shape") }?.shape()?;
-        // SAFETY: as above.
-        let path = unsafe { read(path, "path") }?;
-        let question = |world: &World, filter: &QueryFilter, found: &mut Vec<SweepHit>| {
-            found.extend(world.sweep(shape, path.from.into(), path.to.into(), filter)?);
-            Ok(())
-        };
-        // SAFETY: as above.
-        unsafe { ask(world, filter, question, Into::into, (out, 1)) }
-    })
+        let (shape, path) = unsafe { (read(shape, "shape")?.shape()?, read(path, "path")?) };
+        found.extend(world.sweep(shape, path.from.into(), path.to.into(), filter)?);
+        Ok(())
+    };
+    // SAFETY: the contract of pointers.
+    unsafe { ask(world, filter, question, Into::into, (out, 1)) }
 }
 
 /// All bodies that a moving shape hits, nearest first; otherwise like `testudo_world_sweep`.
@@ -305,65 +303,16 @@ pub unsafe extern "C" fn testudo_world_sweep_all(
     out: *mut TestudoSweepHit,
     capacity: u32,
 ) -> i32 {
-    count(|| {
+    let question = |world: &World, filter: &QueryFilter, found: &mut Vec<SweepHit>| {
         // SAFETY: the contract of pointers.
-        let shape = unsafe { read(shape, "shape") }?.shape()?;
-        // SAFETY: as above.
-        let path = unsafe { read(path, "path") }?;
-        let question = |world: &World, filter: &QueryFilter, found: &mut Vec<SweepHit>| {
-            Ok(world.sweep_all(shape, path.from.into(), path.to.into(), filter, found)?)
-        };
-        // SAFETY: as above.
-        unsafe { ask(world, filter, question, Into::into, (out, capacity)) }
-    })
+        let (shape, path) = unsafe { (read(shape, "shape")?.shape()?, read(path, "path")?) };
+        Ok(world.sweep_all(shape, path.from.into(), path.to.into(), filter, found)?)
+    };
+    // SAFETY: the contract of pointers.
+    unsafe { ask(world, filter, question, Into::into, (out, capacity)) }
 }
 
-/// The bodies at a place: in a box, at a point.
-///
-/// # Safety
-/// The contract of pointers.
-unsafe fn bodies_at<P: Plain>(
-    world: *const TestudoWorld,
-    (place, name): (*const P, &str),
-    filter: *const TestudoQueryFilter,
-    question: impl FnOnce(&World, P, &QueryFilter, &mut Vec<BodyId>),
-    out: (*mut TestudoBody, u32),
-) -> i32 {
-    count(|| {
-        // SAFETY: the caller's promise.
-        let place = unsafe { read(place, name) }?;
-        let question = |world: &World, filter: &QueryFilter, found: &mut Vec<BodyId>| {
-            question(world, place, filter, found);
-            Ok(())
-        };
-        // SAFETY: as above.
-        unsafe { ask(world, filter, question, BodyId::to_bits, out) }
-    })
-}
-
-/// What a ray hits.
-///
-/// # Safety
-/// The contract of pointers.
-unsafe fn ray_hits(
-    world: *const TestudoWorld,
-    ray: *const TestudoSegment,
-    filter: *const TestudoQueryFilter,
-    question: impl FnOnce(&World, TestudoSegment, &QueryFilter, &mut Vec<RayHit>) -> Outcome<()>,
-    out: (*mut TestudoRayHit, u32),
-) -> i32 {
-    count(|| {
-        // SAFETY: the caller's promise.
-        let ray = unsafe { read(ray, "ray") }?;
-        let question = |world: &World, filter: &QueryFilter, found: &mut Vec<RayHit>| {
-            question(world, ray, filter, found)
-        };
-        // SAFETY: as above.
-        unsafe { ask(world, filter, question, Into::into, out) }
-    })
-}
-
-/// Asks a world for a list, and writes what there is room for.
+/// Asks a world for a list, writes what there is room for, and returns how many there are.
 ///
 /// # Safety
 /// The contract of pointers.
@@ -373,14 +322,16 @@ unsafe fn ask<Found, Out: Copy>(
     question: impl FnOnce(&World, &QueryFilter, &mut Vec<Found>) -> Outcome<()>,
     shown: impl Fn(Found) -> Out,
     (out, capacity): (*mut Out, u32),
-) -> Outcome<usize> {
-    let mut found = Vec::new();
-    // SAFETY: the caller's promise.
-    let filter = unsafe { read_if(filter) }.unwrap_or(DEFAULT).into();
-    // SAFETY: as above.
-    unsafe { with(world, |world| question(world, &filter, &mut found)) }?;
-    // SAFETY: as above.
-    unsafe { fill(out, capacity, found.into_iter().map(shown)) }
+) -> i32 {
+    count(|| {
+        let mut found = Vec::new();
+        // SAFETY: the caller's promise.
+        let filter = unsafe { read_if(filter) }.unwrap_or(DEFAULT).into();
+        // SAFETY: as above.
+        unsafe { with(world, |world| question(world, &filter, &mut found)) }?;
+        // SAFETY: as above.
+        unsafe { fill(out, capacity, found.into_iter().map(shown)) }
+    })
 }
 
 #[cfg(test)]

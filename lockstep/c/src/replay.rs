@@ -24,12 +24,6 @@ opaque!(TestudoReplay, Arc<Replay>, "replay");
 pub struct TestudoReplayPlayer(Handle<ReplayPlayer<Game>>);
 opaque!(TestudoReplayPlayer, ReplayPlayer<Game>, "replay's player");
 
-impl std::fmt::Debug for TestudoReplayPlayer {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("TestudoReplayPlayer").finish_non_exhaustive()
-    }
-}
-
 /// What a replay says of itself. Turns of a replay are counted from the first one of the file, here and in all functions of replays. With `first_turn` added
 /// they are those of the match, which its events have, and which the game gets while it plays.
 #[derive(Clone, Copy, Debug)]

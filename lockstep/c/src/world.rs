@@ -4,8 +4,8 @@ use std::ffi::{CStr, c_char};
 
 use testudo_physics::{BodyField, World};
 
-use crate::buffer::{TestudoBuffer, put};
-use crate::failure::{Failure, TestudoStatus, count, status, value};
+use crate::buffer::{TestudoBuffer, difference};
+use crate::failure::{Failure, TestudoStatus, status, value};
 use crate::handle::{Handle, change, free, give, opaque, with};
 use crate::pointer::{bytes, read, read_if, write};
 use crate::value::{TestudoBody, TestudoBox, TestudoFx, TestudoVec2, id, vec2};
@@ -195,21 +195,8 @@ pub unsafe extern "C" fn testudo_world_first_difference(
     there: *const TestudoWorld,
     words: *mut TestudoBuffer,
 ) -> i32 {
-    count(|| {
-        let compare = |here: &mut World| {
-            // SAFETY: the contract of pointers.
-            unsafe { with(there, |there| Ok(here.first_difference(there))) }
-        };
-        let same = std::ptr::eq(here, there);
-        // SAFETY: the contract of pointers.
-        let difference = unsafe { with(here, |here| if same { Ok(None) } else { compare(here) }) }?;
-        let Some(difference) = difference else { return Ok(0) };
-        if !words.is_null() {
-            // SAFETY: the contract of pointers.
-            unsafe { put(words, difference) }?;
-        }
-        Ok(1)
-    })
+    // SAFETY: the contract of pointers.
+    unsafe { difference((here, there), words, World::first_difference) }
 }
 
 /// Flips a bit of a body's field, as broken memory or a differing compiler would: to try how a game tells of a desync.

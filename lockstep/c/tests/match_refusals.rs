@@ -1,13 +1,15 @@
 //! What a match refuses: settings, pointers, actions, packets.
 
 mod toy;
+mod tried;
 
 use std::collections::VecDeque;
 use std::ptr::{null, null_mut};
 
 use testudo::*;
 
-use toy::{EVENT, Peer, Toy, config, play, testudo_config, words};
+use toy::{EVENT, Peer, Toy, config, peers, play, testudo_config, words};
+use tried::{Call, assert_tried, calls};
 
 #[test]
 fn settings_and_games_that_cannot_be_are_refused_with_words() {
@@ -83,18 +85,10 @@ fn settings_and_games_that_cannot_be_are_refused_with_words() {
     Peer::new(&longest, Box::default(), 0, 0);
 }
 
-/// Calls with a NULL: name, what they return, what they should.
-macro_rules! calls {
-    ($expected:expr; $($name:ident($($argument:expr),*);)*) => {
-        // SAFETY: NULL is allowed by the contract, as all pointers here are NULL or there.
-        vec![$((stringify!($name), unsafe { $name($($argument),*) } as i64, $expected as i64)),*]
-    };
-}
-
 /// No handle.
 const M: *mut TestudoMatch = null_mut();
 
-fn statuses_without_a_match(config: &TestudoConfig, game: &TestudoGame) -> Vec<(&'static str, i64, i64)> {
+fn statuses_without_a_match(config: &TestudoConfig, game: &TestudoGame) -> Vec<Call> {
     let (mut handle, mut player, buffer) = (M, null_mut(), null_mut());
     calls! { TESTUDO_NULL;
         testudo_config_default(2, null_mut());
@@ -136,7 +130,7 @@ fn statuses_without_a_match(config: &TestudoConfig, game: &TestudoGame) -> Vec<(
     }
 }
 
-fn counts_without_a_match() -> Vec<(&'static str, i64, i64)> {
+fn counts_without_a_match() -> Vec<Call> {
     calls! { -TESTUDO_NULL;
         testudo_match_poll_packet(M, 0, null_mut(), &mut 0);
         testudo_match_next_call(M, null_mut());
@@ -146,7 +140,7 @@ fn counts_without_a_match() -> Vec<(&'static str, i64, i64)> {
     }
 }
 
-fn values_without_a_match() -> Vec<(&'static str, i64, i64)> {
+fn values_without_a_match() -> Vec<Call> {
     let zeros = calls! { 0;
         testudo_match_turn(M);
         testudo_match_frame(M);
@@ -172,7 +166,7 @@ fn values_without_a_match() -> Vec<(&'static str, i64, i64)> {
 }
 
 #[cfg(all(feature = "udp", feature = "sealed"))]
-fn calls_without_a_transport(config: &TestudoConfig, game: &TestudoGame) -> Vec<(&'static str, i64, i64)> {
+fn calls_without_a_transport(config: &TestudoConfig, game: &TestudoGame) -> Vec<Call> {
     let (mut udp, mut guest, mut host, mut handle) = (null_mut(), null_mut(), null_mut(), M);
     let (bind, buffer) = (c"127.0.0.1:0".as_ptr(), null_mut());
     let statuses = calls! { TESTUDO_NULL;
@@ -209,7 +203,7 @@ fn calls_without_a_transport(config: &TestudoConfig, game: &TestudoGame) -> Vec<
 }
 
 #[cfg(not(all(feature = "udp", feature = "sealed")))]
-fn calls_without_a_transport(_: &TestudoConfig, _: &TestudoGame) -> Vec<(&'static str, i64, i64)> {
+fn calls_without_a_transport(_: &TestudoConfig, _: &TestudoGame) -> Vec<Call> {
     Vec::new()
 }
 
@@ -224,9 +218,6 @@ fn null_is_refused_by_every_function() {
         calls_without_a_transport(&config, &game),
     ]
     .concat();
-    for (name, got, expected) in &all {
-        assert_eq!(got, expected, "{name}");
-    }
     // SAFETY: NULL is allowed.
     unsafe {
         testudo_match_free(M);
@@ -235,14 +226,7 @@ fn null_is_refused_by_every_function() {
         assert_eq!(*testudo_match_event_words(M), 0);
     }
     // Nothing is left out.
-    for source in SOURCES {
-        for declared in source.split("extern \"C\" fn ").skip(1) {
-            let name = declared.split('(').next().expect("a name").trim();
-            let is_tried = all.iter().any(|(tried, ..)| *tried == name);
-            let is_apart = ["_free", "_event_words"].iter().any(|end| name.ends_with(end));
-            assert!(is_tried || is_apart, "{name} is not tried");
-        }
-    }
+    assert_tried(&all, SOURCES, |name| ["_free", "_event_words"].iter().any(|end| name.ends_with(end)));
 }
 
 /// The part of this package for matches.
@@ -308,8 +292,7 @@ fn actions_of_wrong_lengths_are_refused_and_run_nowhere() {
 /// Bytes of any kind, also changed packets of the match itself, end neither the process nor the match.
 #[test]
 fn packets_of_any_bytes_change_nothing() {
-    let mut peers: Vec<_> = [0, 1].map(|node| Peer::new(&config(2), Box::default(), node, 0)).into();
-    let mut net = vec![VecDeque::new(); 2];
+    let (mut peers, mut net) = peers(&config(2));
     let (mut now, mut seed) = (0, 1_u64);
     let mut random = move || {
         seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -349,13 +332,12 @@ fn bits_that_are_no_action_run_nowhere() {
     let mut config = config(3);
     config.waits.drop_after_ms = 1_000;
     let mut peers: Vec<_> = [0, 1].map(|node| Peer::new(&config, Box::default(), node, 0)).into();
-    let (mut toy, mut handle, mut now) = (Box::<Toy>::default(), null_mut(), 0);
-    let game = TestudoGame { action_length: Some(any_number), ..toy.game() };
-    // SAFETY: all of it is there.
-    let made = unsafe { testudo_match_join(&config, &game, 2, 0, 0, &mut handle) };
-    assert_eq!(made, TESTUDO_OK, "{}", words());
-    peers.push(Peer::around(toy, handle, 2));
-    let mut net = vec![VecDeque::new(); 3];
+    peers.push(Peer::made(Box::default(), 2, |game, handle| {
+        let game = TestudoGame { action_length: Some(any_number), ..*game };
+        // SAFETY: all of it is there.
+        unsafe { testudo_match_join(&config, &game, 2, 0, 0, handle) }
+    }));
+    let (handle, mut net, mut now) = (peers[2].handle, vec![VecDeque::new(); 3], 0);
     play(&mut peers, &mut net, &mut now, |peers| peers[2].turn() > 10);
     // SAFETY: the bits are there.
     let given = unsafe { testudo_match_submit(handle, [0xff, 0xff, 1].as_ptr(), 17) };

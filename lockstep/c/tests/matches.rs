@@ -9,13 +9,7 @@ use testudo::*;
 use testudo_lockstep::replay::Replay;
 use testudo_lockstep::{Driver, Instant, PeerId, PlayerId, Session, SessionConfig};
 
-use toy::{Inbox, Order, Peer, TURNS, Toy, Typed, bytes_of, config, play, play_to_end, words};
-
-/// Peers of a match, of which the first is the host, and a network.
-fn peers(config: &TestudoConfig) -> (Vec<Peer>, Vec<Inbox>) {
-    let peers = (0..config.sides.players).map(|node| Peer::new(config, Box::default(), node, 0)).collect();
-    (peers, vec![VecDeque::new(); config.sides.players as usize])
-}
+use toy::{Inbox, Order, Peer, TURNS, Toy, Typed, bytes_of, config, peers, play, play_to_end, words};
 
 #[test]
 fn peers_play_to_the_end_with_the_same_checksum_of_every_turn() {
@@ -131,11 +125,7 @@ fn a_watcher_sees_the_same_match() {
     config.arrivals.watchers_min = 1;
     let (mut peers, _) = peers(&config);
     (config.own.playout_ms, config.own.entropy) = (100, [5; 16]);
-    let (mut toy, mut handle) = (Box::<Toy>::default(), null_mut());
-    // SAFETY: all of it is there.
-    let made = unsafe { testudo_match_watch(&config, &toy.game(), 0, 0, &mut handle) };
-    assert_eq!(made, TESTUDO_OK, "{}", words());
-    peers.push(Peer::around(toy, handle, 2));
+    peers.push(Peer::watching(&config, Box::default(), 2));
     let (mut net, mut now) = (vec![Inbox::new(); 3], 0);
     play(&mut peers, &mut net, &mut now, |peers| peers[2].turn() > 5);
     let (mut from, mut link) = (0, 0);
@@ -207,20 +197,9 @@ fn a_replay_is_verified_and_a_flipped_bit_in_it_is_found() {
         let found = verify(&file, 3);
         assert!(found.0 != TESTUDO_OK || found.3 == 0, "bit {bit}: {found:?}");
     }
-    let (mut replay, mut player, mut toy) = (null_mut(), null_mut(), Toy::default());
-    let mut info = TestudoReplayInfo {
-        content_hash: 0,
-        players: 0,
-        turns: 0,
-        first_turn: 9,
-        desync_turn: 0,
-        complete: 0,
-        damaged: 9,
-    };
+    let ((replay, info), mut player, mut toy) = (toy::read(&file, 3), null_mut(), Toy::default());
     // SAFETY: all of it is there.
     unsafe {
-        assert_eq!(testudo_replay_read(file.as_ptr(), file.len(), 3, &mut replay), TESTUDO_OK);
-        assert_eq!(testudo_replay_info(replay, &mut info), TESTUDO_OK);
         assert_eq!(testudo_replay_game_data(replay, peers[0].buffer), TESTUDO_OK);
         assert_eq!(bytes_of(peers[0].buffer), data);
         assert_eq!(testudo_replay_player_new(replay, &toy.game(), &mut player), TESTUDO_OK);
@@ -290,16 +269,16 @@ fn a_game_ends_the_match_at_the_same_turn_everywhere() {
     config.turns.count = 0;
     let mut peers = Vec::new();
     for node in [0, 1] {
-        let mut toy = Box::<Toy>::default();
-        let (game, mut handle) = (TestudoGame { is_over: Some(is_over), ..toy.game() }, null_mut());
-        // SAFETY: all of it is there.
-        unsafe {
-            match node {
-                0 => testudo_match_host(&config, &game, 0, &mut handle),
-                _ => testudo_match_join(&config, &game, 1, 0, 0, &mut handle),
-            };
-        }
-        peers.push(Peer::around(toy, handle, node));
+        peers.push(Peer::made(Box::default(), node, |game, handle| {
+            let game = TestudoGame { is_over: Some(is_over), ..*game };
+            // SAFETY: all of it is there.
+            unsafe {
+                match node {
+                    0 => testudo_match_host(&config, &game, 0, handle),
+                    _ => testudo_match_join(&config, &game, 1, 0, 0, handle),
+                }
+            }
+        }));
     }
     play_to_end(&mut peers, &mut vec![VecDeque::new(); 2], &mut 0);
     peers.iter().for_each(Peer::assert_well);
@@ -311,12 +290,8 @@ fn a_game_ends_the_match_at_the_same_turn_everywhere() {
 fn a_callback_cannot_call_its_own_match() {
     let mut config = config(1);
     config.turns.count = 5;
-    let (mut toy, mut handle) = (Box::<Toy>::default(), null_mut());
-    // SAFETY: all of it is there.
-    let made = unsafe { testudo_match_single(&config, &toy.game(), 0, &mut handle) };
-    assert_eq!(made, TESTUDO_OK, "{}", words());
-    toy.within = handle;
-    let mut peer = [Peer::around(toy, handle, 0)];
+    let mut peer = [Peer::alone(&config, Box::default())];
+    peer[0].toy.within = peer[0].handle;
     play_to_end(&mut peer, &mut vec![VecDeque::new(); 1], &mut 0);
     assert_eq!(peer[0].toy.answers, [TESTUDO_BUSY; 4]);
     peer[0].assert_well();
@@ -329,11 +304,7 @@ fn a_match_alone_waits_for_nobody_whatever_the_network_settings_are() {
     for (topology, watchers) in network {
         let mut config = config(1);
         (config.topology, config.turns.count, config.arrivals.watchers_min) = (topology, 5, watchers);
-        let (mut toy, mut handle) = (Box::<Toy>::default(), null_mut());
-        // SAFETY: all of it is there.
-        let made = unsafe { testudo_match_single(&config, &toy.game(), 0, &mut handle) };
-        assert_eq!(made, TESTUDO_OK, "{}", words());
-        let mut peer = [Peer::around(toy, handle, 0)];
+        let mut peer = [Peer::alone(&config, Box::default())];
         play_to_end(&mut peer, &mut vec![VecDeque::new(); 1], &mut 0);
         peer[0].assert_well();
         assert_eq!(peer[0].toy.frames, 10, "topology {topology}");
@@ -412,11 +383,8 @@ fn orders_that_wait_when_their_player_goes_are_counted_as_cancelled() {
     let mut config = config(1);
     config.turns.actions_max = 1;
     for resigns in [false, true] {
-        let (mut toy, mut handle) = (Box::<Toy>::default(), null_mut());
-        // SAFETY: all of it is there.
-        let made = unsafe { testudo_match_single(&config, &toy.game(), 0, &mut handle) };
-        assert_eq!(made, TESTUDO_OK, "{}", words());
-        let (mut peer, mut net, mut now) = ([Peer::around(toy, handle, 0)], [VecDeque::new()], 0);
+        let (mut peer, mut net, mut now) = ([Peer::alone(&config, Box::default())], [VecDeque::new()], 0);
+        let handle = peer[0].handle;
         play(&mut peer, &mut net, &mut now, |peers| peers[0].turn() > 9);
         (0..3).for_each(|value| peer[0].submit(Order::Short(value)));
         // SAFETY: the match is one.

@@ -20,6 +20,16 @@ fn text(buffer: *mut TestudoBuffer) -> CString {
     CString::from_vec_with_nul(bytes_of(buffer)).expect("a text with a 0 at its end")
 }
 
+/// A host, and the peer in it.
+fn open(config: &TestudoConfig, bind: &CStr, addresses: Option<&CStr>) -> (*mut TestudoHost, Peer) {
+    let (mut host, addresses) = (null_mut(), addresses.map_or(null(), CStr::as_ptr));
+    // SAFETY: all of it is there.
+    let peer = Peer::made(Box::default(), 0, |game, handle| unsafe {
+        testudo_host_open(config, game, bind.as_ptr(), addresses, 0, &mut host, handle)
+    });
+    (host, peer)
+}
+
 #[test]
 fn two_programs_play_over_udp() {
     let (mut sockets, mut peers) = ([null_mut(); 2], Vec::new());
@@ -53,15 +63,12 @@ fn two_programs_play_over_udp() {
 #[test]
 fn a_guest_comes_by_its_code_and_comes_back_after_a_crash() {
     let data = b"map 4";
-    let (mut host, mut handle, mut toy) = (null_mut(), null_mut(), Box::<Toy>::default());
     let mut settings = config(2);
     (settings.session_id, settings.own.entropy) = (0, [0; 16]);
     (settings.game_data, settings.game_length, settings.arrivals.late_watchers) = (data.as_ptr(), 5, 1);
-    let bind = c"127.0.0.1:0".as_ptr();
+    let (host, peer) = open(&settings, c"127.0.0.1:0", None);
     // SAFETY: all of it is there.
     let [code, watch] = unsafe {
-        let opened = testudo_host_open(&settings, &toy.game(), bind, null(), 0, &mut host, &mut handle);
-        assert_eq!(opened, TESTUDO_OK, "{}", words());
         let buffer = testudo_buffer_new();
         let codes = [1, TESTUDO_WATCHER].map(|place| {
             assert_eq!(testudo_host_code(host, place, buffer), TESTUDO_OK);
@@ -71,7 +78,7 @@ fn a_guest_comes_by_its_code_and_comes_back_after_a_crash() {
         testudo_buffer_free(buffer);
         codes
     };
-    let mut room = Room { host, peer: Peer::around(toy, handle, 0), now: 0 };
+    let mut room = Room { host, peer, now: 0 };
     let mut guest = Visitor::come(&code, 0);
     room.play(&mut [&mut guest], |room, guests| room.peer.turn() > 15 && guests[0].turn() > 15);
     assert_eq!(guest.recorded_content_hash(), settings.content_hash, "that of the host");
@@ -348,20 +355,10 @@ impl Visitor {
 
     /// What the recording so far says of itself.
     fn recorded_content_hash(&self) -> u64 {
-        let (file, mut replay) = (&self.peer().replay, null_mut());
-        let mut info = std::mem::MaybeUninit::uninit();
-        // SAFETY: all of it is there; it is written before it is read.
-        unsafe {
-            assert_eq!(
-                testudo_replay_read(file.as_ptr(), file.len(), 0, &mut replay),
-                TESTUDO_OK,
-                "{}",
-                words()
-            );
-            assert_eq!(testudo_replay_info(replay, info.as_mut_ptr()), TESTUDO_OK);
-            testudo_replay_free(replay);
-            info.assume_init().content_hash
-        }
+        let (replay, info) = toy::read(&self.peer().replay, 0);
+        // SAFETY: it is not used any more.
+        unsafe { testudo_replay_free(replay) };
+        info.content_hash
     }
 
     fn peer(&self) -> &Peer {
@@ -400,13 +397,9 @@ impl Visitor {
 
 /// The addresses in the codes of a host that is bound like this.
 fn addresses_in_codes(bind: &CStr, addresses: Option<&CStr>) -> (Vec<SocketAddr>, u16) {
-    let (mut host, mut handle, mut toy) = (null_mut(), null_mut(), Box::<Toy>::default());
-    let (bind, addresses) = (bind.as_ptr(), addresses.map_or(null(), CStr::as_ptr));
+    let (host, peer) = open(&config(2), bind, addresses);
     // SAFETY: all of it is there, and freed after all uses.
     unsafe {
-        let opened = testudo_host_open(&config(2), &toy.game(), bind, addresses, 0, &mut host, &mut handle);
-        assert_eq!(opened, TESTUDO_OK, "{}", words());
-        let peer = Peer::around(toy, handle, 0);
         assert_eq!(testudo_host_code(host, 1, peer.buffer), TESTUDO_OK);
         let code: JoinCode = text(peer.buffer).to_str().expect("UTF-8").parse().expect("a code");
         assert_eq!(testudo_host_address(host, peer.buffer), TESTUDO_OK, "{}", words());
@@ -455,15 +448,12 @@ fn four_addresses_are_four_on_every_machine() {
 
 #[test]
 fn a_player_who_was_removed_finds_its_code_worth_nothing() {
-    let (mut host, mut handle, mut toy) = (null_mut(), null_mut(), Box::<Toy>::default());
     let mut settings = config(2);
     settings.session_id = 0;
+    let (host, peer) = open(&settings, c"127.0.0.1:0", None);
+    let handle = peer.handle;
     // SAFETY: all of it is there, and freed after all uses.
     unsafe {
-        let bind = c"127.0.0.1:0".as_ptr();
-        let opened = testudo_host_open(&settings, &toy.game(), bind, null(), 0, &mut host, &mut handle);
-        assert_eq!(opened, TESTUDO_OK, "{}", words());
-        let peer = Peer::around(toy, handle, 0);
         let code = || {
             assert_eq!(testudo_host_code(host, 1, peer.buffer), TESTUDO_OK);
             text(peer.buffer)

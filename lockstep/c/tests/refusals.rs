@@ -5,40 +5,26 @@ use std::ptr::{null, null_mut};
 
 use testudo::*;
 
-/// Calls with a NULL where a handle belongs: name, what they return, what they should.
-macro_rules! calls {
-    ($expected:expr; $($name:ident($($argument:expr),*);)*) => {
-        // SAFETY: the calls refuse before they read anything else.
-        vec![$((stringify!($name), unsafe { $name($($argument),*) } as i64, $expected as i64)),*]
-    };
-}
-
 #[path = "refusals/crowds.rs"]
 mod crowds;
+mod toy;
+mod tried;
 
-/// The words of the last failure.
-fn words() -> String {
-    // SAFETY: a text with an end, until the next failure.
-    unsafe { CStr::from_ptr(testudo_error()) }.to_str().expect("UTF-8").to_owned()
-}
+use toy::{bytes_of, filled, words};
+use tried::{Call, assert_tried, calls};
 
 const ORIGIN: TestudoVec2 = TestudoVec2 { x: 0, y: 0 };
 const PATH: TestudoSegment = TestudoSegment { from: ORIGIN, to: ORIGIN };
 const AREA: TestudoBox = TestudoBox { min: ORIGIN, max: ORIGIN };
 
 fn disc() -> TestudoShape {
-    let mut shape = TestudoShape { radius: 0, half_extents: ORIGIN, kind: 99 };
-    // SAFETY: a place of this function.
-    assert_eq!(unsafe { testudo_circle(TESTUDO_ONE, &mut shape) }, TESTUDO_OK);
-    shape
+    // SAFETY: a place of `filled`.
+    filled(|out| unsafe { testudo_circle(TESTUDO_ONE, out) })
 }
 
 fn body_def(kind: u32) -> TestudoBodyDef {
-    let mut def = std::mem::MaybeUninit::uninit();
-    // SAFETY: a place of this function.
-    assert_eq!(unsafe { testudo_body_def_default(kind, &disc(), def.as_mut_ptr()) }, TESTUDO_OK);
-    // SAFETY: it was filled in.
-    unsafe { def.assume_init() }
+    // SAFETY: a place of `filled`.
+    filled(|out| unsafe { testudo_body_def_default(kind, &disc(), out) })
 }
 
 /// A world that frees itself.
@@ -46,18 +32,13 @@ struct World(*mut TestudoWorld);
 
 impl World {
     fn new() -> Self {
-        let mut world = null_mut();
-        // SAFETY: a place of this function.
-        assert_eq!(unsafe { testudo_world_new(null(), &mut world) }, TESTUDO_OK);
-        Self(world)
+        // SAFETY: a place of `filled`.
+        Self(filled(|out| unsafe { testudo_world_new(null(), out) }))
     }
 
     fn disc(&self) -> TestudoBody {
-        let mut body = TESTUDO_NO_BODY;
-        // SAFETY: the world lives; a definition and a place of this function.
-        let done = unsafe { testudo_world_create_body(self.0, &body_def(TESTUDO_DYNAMIC), &mut body) };
-        assert_eq!(done, TESTUDO_OK);
-        body
+        // SAFETY: the world lives; a definition and a place of `filled`.
+        filled(|out| unsafe { testudo_world_create_body(self.0, &body_def(TESTUDO_DYNAMIC), out) })
     }
 
     fn checksum(&self) -> u64 {
@@ -76,7 +57,7 @@ impl Drop for World {
 /// No handle.
 const W: *mut TestudoWorld = null_mut();
 
-fn setters_without_a_world() -> Vec<(&'static str, i64, i64)> {
+fn setters_without_a_world() -> Vec<Call> {
     let material = TestudoMaterial { restitution: 0, friction: 0, ground_friction: 0, damping: 0 };
     calls! { TESTUDO_NULL;
         testudo_world_set_position(W, 0, 0, 0);
@@ -103,7 +84,7 @@ fn setters_without_a_world() -> Vec<(&'static str, i64, i64)> {
     }
 }
 
-fn statuses_without_a_handle(buffer: *mut TestudoBuffer) -> Vec<(&'static str, i64, i64)> {
+fn statuses_without_a_handle(buffer: *mut TestudoBuffer) -> Vec<Call> {
     let mut other = W;
     let (mut point, mut area, mut number, mut bits) = (ORIGIN, AREA, 0_i64, 0_u64);
     let mut state = std::mem::MaybeUninit::uninit();
@@ -153,7 +134,7 @@ fn statuses_without_a_handle(buffer: *mut TestudoBuffer) -> Vec<(&'static str, i
     }
 }
 
-fn counts_without_a_world() -> Vec<(&'static str, i64, i64)> {
+fn counts_without_a_world() -> Vec<Call> {
     let corners = [ORIGIN; 3];
     calls! { -TESTUDO_NULL;
         testudo_world_first_difference(W, W, null_mut());
@@ -182,7 +163,7 @@ fn counts_without_a_world() -> Vec<(&'static str, i64, i64)> {
     }
 }
 
-fn values_without_a_handle() -> Vec<(&'static str, i64, i64)> {
+fn values_without_a_handle() -> Vec<Call> {
     calls! { 0;
         testudo_world_frame(W);
         testudo_world_checksum(W);
@@ -210,9 +191,6 @@ fn null_is_refused_by_every_function() {
         crowds::without_a_handle(buffer),
     ]
     .concat();
-    for (name, got, expected) in &all {
-        assert_eq!(got, expected, "{name}");
-    }
     assert!(words().ends_with(" is NULL"), "{}", words());
     // SAFETY: NULL is allowed, and the buffer is used no more.
     unsafe {
@@ -227,15 +205,10 @@ fn null_is_refused_by_every_function() {
         ["testudo_error", "testudo_status_name", "_version", "_new", "_free", "_instruction_set"];
     let numbers =
         ["mul", "mul_nearest", "div", "sqrt", "isqrt", "length", "sin", "cos", "atan2", "turn_toward"];
-    for source in SOURCES {
-        for declared in source.split("extern \"C\" fn ").skip(1) {
-            let name = declared.split('(').next().expect("a name").trim();
-            let is_tried = all.iter().any(|(tried, ..)| *tried == name);
-            let needs_none = without_pointers.iter().any(|end| name.ends_with(end))
-                || numbers.iter().any(|number| name == format!("testudo_{number}"));
-            assert!(is_tried || needs_none, "{name} is not tried");
-        }
-    }
+    assert_tried(&all, &SOURCES, |name| {
+        without_pointers.iter().any(|end| name.ends_with(end))
+            || numbers.iter().any(|number| name == format!("testudo_{number}"))
+    });
 }
 
 /// What of this package needs no match.
@@ -266,14 +239,13 @@ const SOURCES: [&str; 21] = [
 /// Whoever did not look at the status called with whatever its own variable held.
 #[test]
 fn a_handle_that_is_not_made_is_null() {
-    let mut def = std::mem::MaybeUninit::uninit();
+    // SAFETY: a place of `filled`.
+    let def = TestudoWorldDef { edge: 9, ..filled(|out| unsafe { testudo_world_def_default(out) }) };
     let (mut first, mut second, mut third) =
         (std::ptr::dangling_mut(), std::ptr::dangling_mut(), std::ptr::dangling_mut());
     // SAFETY: places of this function, filled in before they are read.
     unsafe {
-        testudo_world_def_default(def.as_mut_ptr());
-        def.assume_init_mut().edge = 9;
-        assert_eq!(testudo_world_new(def.as_ptr(), &mut first), TESTUDO_OUT_OF_RANGE);
+        assert_eq!(testudo_world_new(&def, &mut first), TESTUDO_OUT_OF_RANGE);
         assert_eq!(testudo_world_clone(W, &mut second), TESTUDO_NULL);
         assert_eq!(testudo_world_from_bytes(null(), 0, &mut third), TESTUDO_DAMAGED);
     }
@@ -329,13 +301,11 @@ fn numbers_that_name_nothing_are_refused() {
         unsafe { testudo_world_create_body(w, &def, null_mut()) }
     };
     let world_with = |change: fn(&mut TestudoWorldDef)| {
-        let (mut def, mut made) = (std::mem::MaybeUninit::uninit(), null_mut());
-        // SAFETY: places of this function, filled in before they are read.
-        let got = unsafe {
-            testudo_world_def_default(def.as_mut_ptr());
-            change(def.assume_init_mut());
-            testudo_world_new(def.as_ptr(), &mut made)
-        };
+        // SAFETY: a place of `filled`.
+        let (mut def, mut made) = (filled(|out| unsafe { testudo_world_def_default(out) }), null_mut());
+        change(&mut def);
+        // SAFETY: places of this function.
+        let got = unsafe { testudo_world_new(&def, &mut made) };
         assert!(made.is_null());
         got
     };
@@ -453,8 +423,7 @@ fn damaged_bytes_change_nothing() {
     // SAFETY: world and buffer live; the bytes are copied at once.
     let saved = unsafe {
         assert_eq!(testudo_world_save(w, buffer), TESTUDO_OK);
-        let length = testudo_buffer_length(buffer);
-        let saved = std::slice::from_raw_parts(testudo_buffer_data(buffer), length).to_vec();
+        let saved = bytes_of(buffer);
         testudo_buffer_free(buffer);
         saved
     };
@@ -493,8 +462,7 @@ fn a_buffer_takes_no_length_that_memory_has_not() {
         }
         assert_eq!(testudo_buffer_resize(buffer, 5), TESTUDO_OK);
         testudo_buffer_data(buffer).add(4).write(b'e');
-        let bytes = std::slice::from_raw_parts(testudo_buffer_data(buffer), testudo_buffer_length(buffer));
-        assert_eq!(bytes, b"abc\0e");
+        assert_eq!(bytes_of(buffer), b"abc\0e");
         assert_eq!(testudo_buffer_clear(buffer), TESTUDO_OK);
         assert_eq!(testudo_buffer_length(buffer), 0);
         testudo_buffer_free(buffer);

@@ -2,13 +2,12 @@
 
 mod toy;
 
-use std::collections::VecDeque;
 use std::ffi::c_void;
 use std::ptr::null_mut;
 
 use testudo::*;
 
-use toy::{Peer, TURNS, Toy, bytes_of, config, play, play_to_end, words};
+use toy::{TURNS, Toy, bytes_of, config, peers, play, play_to_end, words};
 
 /// It says that it failed, and has written something all the same.
 unsafe extern "C" fn no_save(_: *mut c_void, out: *mut TestudoBuffer) -> TestudoBool {
@@ -40,17 +39,13 @@ unsafe extern "C" fn freeing_save(context: *mut c_void, out: *mut TestudoBuffer)
 fn recorded(turns: u32) -> Vec<u8> {
     let mut config = config(2);
     (config.own.records, config.turns.count) = (1, turns);
-    let mut peers: Vec<_> = [0, 1].map(|node| Peer::new(&config, Box::default(), node, 0)).into();
-    play_to_end(&mut peers, &mut vec![VecDeque::new(); 2], &mut 0);
+    let (mut peers, mut net) = peers(&config);
+    play_to_end(&mut peers, &mut net, &mut 0);
     peers[1].replay.clone()
 }
 
 fn read(file: &[u8]) -> *mut TestudoReplay {
-    let mut replay = null_mut();
-    // SAFETY: all of it is there.
-    let status = unsafe { testudo_replay_read(file.as_ptr(), file.len(), 3, &mut replay) };
-    assert_eq!(status, TESTUDO_OK, "{}", words());
-    replay
+    toy::read(file, 3).0
 }
 
 /// Plays a file with a toy that `change` has taken functions from: forwards to turn 310, and back, which it cannot.
@@ -164,13 +159,10 @@ fn actions_that_are_none_of_the_game_are_played_by_nobody() {
 
 /// What a file says of itself.
 fn info(file: &[u8]) -> TestudoReplayInfo {
-    let (replay, mut info) = (read(file), std::mem::MaybeUninit::uninit());
-    // SAFETY: all of it is there; it is written before it is read.
-    unsafe {
-        assert_eq!(testudo_replay_info(replay, info.as_mut_ptr()), TESTUDO_OK);
-        testudo_replay_free(replay);
-        info.assume_init()
-    }
+    let (replay, info) = toy::read(file, 3);
+    // SAFETY: it is not used any more.
+    unsafe { testudo_replay_free(replay) };
+    info
 }
 
 /// The peers take what was recorded before they take the events.
@@ -178,9 +170,9 @@ fn info(file: &[u8]) -> TestudoReplayInfo {
 fn a_desync_of_the_last_turn_is_in_the_file() {
     let mut config = config(3);
     config.own.records = 1;
-    let mut peers: Vec<_> = [0, 1, 2].map(|node| Peer::new(&config, Box::default(), node, 0)).into();
+    let (mut peers, mut net) = peers(&config);
     peers[2].toy.wrong_at = 2 * TURNS;
-    play_to_end(&mut peers, &mut vec![VecDeque::new(); 3], &mut 0);
+    play_to_end(&mut peers, &mut net, &mut 0);
     for peer in &peers {
         assert_eq!(peer.of(TESTUDO_EVENT_DESYNC)[0].0.turn, TURNS - 1);
         assert_eq!(
@@ -197,8 +189,7 @@ fn a_desync_of_the_last_turn_is_in_the_file() {
 fn a_recording_that_is_ended_early_is_complete() {
     let mut config = config(2);
     config.own.records = 1;
-    let mut peers: Vec<_> = [0, 1].map(|node| Peer::new(&config, Box::default(), node, 0)).into();
-    let (mut net, mut now) = (vec![VecDeque::new(); 2], 0);
+    let ((mut peers, mut net), mut now) = (peers(&config), 0);
     play(&mut peers, &mut net, &mut now, |peers| peers[0].turn() > 20);
     // SAFETY: the match is one.
     assert_eq!(unsafe { testudo_match_finish_replay(peers[0].handle) }, TESTUDO_OK);

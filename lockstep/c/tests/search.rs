@@ -56,12 +56,8 @@ fn after_a_desync_every_peer_names_the_number() {
 /// Nobody else has a copy that could differ. It saved before each turn.
 #[test]
 fn a_match_alone_keeps_no_states_for_a_search() {
-    let mut toy = Box::new(Toy { shows: true, ..Toy::default() });
-    let mut handle = null_mut();
-    // SAFETY: all of it is there.
-    let made = unsafe { testudo_match_single(&config(1), &toy.game(), 0, &mut handle) };
-    assert_eq!(made, TESTUDO_OK, "{}", words());
-    let mut peer = [Peer::around(toy, handle, 0)];
+    let toy = Box::new(Toy { shows: true, ..Toy::default() });
+    let mut peer = [Peer::alone(&config(1), toy)];
     play_to_end(&mut peer, &mut vec![Inbox::new(); 1], &mut 0);
     peer[0].assert_well();
     assert_eq!(peer[0].toy.saves, 0);
@@ -121,12 +117,8 @@ fn a_watcher_asks_the_host_and_nobody_else() {
             Box::new(Toy { shows: true, wrong_at, ..Toy::default() })
         };
         let mut peers: Vec<_> = (0..2).map(|node| Peer::new(&config, toy(node), node, 0)).collect();
-        let (mut watches, mut handle) = (toy(2), null_mut());
         config.own.entropy = [5; 16];
-        // SAFETY: all of it is there.
-        let made = unsafe { testudo_match_watch(&config, &watches.game(), 0, 0, &mut handle) };
-        assert_eq!(made, TESTUDO_OK, "{}", words());
-        peers.push(Peer::around(watches, handle, 2));
+        peers.push(Peer::watching(&config, toy(2), 2));
         play_to_end(&mut peers, &mut vec![Inbox::new(); 3], &mut 0);
         assert!(peers[..2].iter().all(has_found), "{wrong}");
         assert_eq!(has_found(&peers[2]), wrong == 0, "{:?}", peers[2].events);

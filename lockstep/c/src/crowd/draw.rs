@@ -4,7 +4,7 @@ use testudo_movement::MovementDraw;
 use testudo_physics::{Aabb, BodyId, Fx, Vec2};
 
 use super::{TestudoCrowd, Walkers};
-use crate::failure::{Outcome, count};
+use crate::failure::count;
 use crate::handle::with;
 use crate::pointer::{TestudoBool, fill};
 use crate::value::{TestudoBody, TestudoBox, TestudoFx, TestudoVec2, id};
@@ -45,30 +45,25 @@ pub struct TestudoUnitWay {
     pub has_aim: TestudoBool,
 }
 
+/// What a crowd has drawn.
 #[derive(Default)]
-struct Cells(Vec<TestudoGroundCell>);
+struct Drawn {
+    cells: Vec<TestudoGroundCell>,
+    arrows: Vec<TestudoFlowArrow>,
+    ways: Vec<TestudoUnitWay>,
+}
 
-impl MovementDraw for Cells {
+impl MovementDraw for Drawn {
     fn cell(&mut self, cell: Aabb, cost: u8) {
-        self.0.push(TestudoGroundCell { cell: cell.into(), cost: cost.into() });
+        self.cells.push(TestudoGroundCell { cell: cell.into(), cost: cost.into() });
     }
-}
 
-#[derive(Default)]
-struct Arrows(Vec<TestudoFlowArrow>);
-
-impl MovementDraw for Arrows {
     fn arrow(&mut self, from: Vec2, to: Vec2, left: Fx) {
-        self.0.push(TestudoFlowArrow { from: from.into(), to: to.into(), left: left.to_bits() });
+        self.arrows.push(TestudoFlowArrow { from: from.into(), to: to.into(), left: left.to_bits() });
     }
-}
 
-#[derive(Default)]
-struct Ways(Vec<TestudoUnitWay>);
-
-impl MovementDraw for Ways {
     fn unit(&mut self, body: BodyId, post: Vec2, aim: Option<Vec2>) {
-        self.0.push(TestudoUnitWay {
+        self.ways.push(TestudoUnitWay {
             unit: body.to_bits(),
             post: post.into(),
             aim: aim.unwrap_or(post).into(),
@@ -85,11 +80,11 @@ pub unsafe extern "C" fn testudo_crowd_draw_ground(
     out: *mut TestudoGroundCell,
     capacity: u32,
 ) -> i32 {
-    let draw = |walkers: &mut Walkers| -> Outcome<usize> {
-        let mut cells = Cells::default();
-        walkers.crowd.draw_ground(walkers.size_of(radius)?, &mut cells);
+    let draw = |walkers: &mut Walkers| {
+        let mut drawn = Drawn::default();
+        walkers.crowd.draw_ground(walkers.size_of(radius)?, &mut drawn);
         // SAFETY: the contract of pointers.
-        unsafe { fill(out, capacity, cells.0.into_iter()) }
+        unsafe { fill(out, capacity, drawn.cells.into_iter()) }
     };
     // SAFETY: the contract of pointers.
     count(|| unsafe { with(crowd, draw) })
@@ -104,13 +99,13 @@ pub unsafe extern "C" fn testudo_crowd_draw_flow(
     out: *mut TestudoFlowArrow,
     capacity: u32,
 ) -> i32 {
-    let draw = |walkers: &mut Walkers| -> Outcome<usize> {
-        let mut arrows = Arrows::default();
+    let draw = |walkers: &mut Walkers| {
+        let mut drawn = Drawn::default();
         if let Some(flow) = walkers.crowd.flow_of(id(unit)) {
-            walkers.crowd.draw_flow(flow, &mut arrows);
+            walkers.crowd.draw_flow(flow, &mut drawn);
         }
         // SAFETY: the contract of pointers.
-        unsafe { fill(out, capacity, arrows.0.into_iter()) }
+        unsafe { fill(out, capacity, drawn.arrows.into_iter()) }
     };
     // SAFETY: the contract of pointers.
     count(|| unsafe { with(crowd, draw) })
@@ -123,11 +118,11 @@ pub unsafe extern "C" fn testudo_crowd_draw_units(
     out: *mut TestudoUnitWay,
     capacity: u32,
 ) -> i32 {
-    let draw = |walkers: &mut Walkers| -> Outcome<usize> {
-        let mut ways = Ways::default();
-        walkers.crowd.draw_units(&mut ways);
+    let draw = |walkers: &mut Walkers| {
+        let mut drawn = Drawn::default();
+        walkers.crowd.draw_units(&mut drawn);
         // SAFETY: the contract of pointers.
-        unsafe { fill(out, capacity, ways.0.into_iter()) }
+        unsafe { fill(out, capacity, drawn.ways.into_iter()) }
     };
     // SAFETY: the contract of pointers.
     count(|| unsafe { with(crowd, draw) })

@@ -9,8 +9,8 @@ mod units;
 use testudo_movement::{Crowd, CrowdDef, PathSearch};
 use testudo_physics::World;
 
-use crate::buffer::{TestudoBuffer, put};
-use crate::failure::{Failure, Outcome, TESTUDO_FULL, TestudoStatus, count, status, value};
+use crate::buffer::{TestudoBuffer, difference};
+use crate::failure::{Failure, Outcome, TESTUDO_FULL, TestudoStatus, status, value};
 use crate::handle::{Handle, change, free, give, opaque, with};
 use crate::pointer::{bytes, read};
 use crate::world::TestudoWorld;
@@ -182,21 +182,8 @@ pub unsafe extern "C" fn testudo_crowd_first_difference(
     there: *const TestudoCrowd,
     words: *mut TestudoBuffer,
 ) -> i32 {
-    count(|| {
-        let compare = |here: &mut Walkers| {
-            // SAFETY: the contract of pointers.
-            unsafe { with(there, |there| Ok(here.first_difference(there))) }
-        };
-        let same = std::ptr::eq(here, there);
-        // SAFETY: the contract of pointers.
-        let difference = unsafe { with(here, |here| if same { Ok(None) } else { compare(here) }) }?;
-        let Some(difference) = difference else { return Ok(0) };
-        if !words.is_null() {
-            // SAFETY: the contract of pointers.
-            unsafe { put(words, difference) }?;
-        }
-        Ok(1)
-    })
+    // SAFETY: the contract of pointers.
+    unsafe { difference((here, there), words, Walkers::first_difference) }
 }
 
 /// A search that ended without an answer.

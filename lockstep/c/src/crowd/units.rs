@@ -4,7 +4,7 @@ use testudo_movement::{MoveEvent, MoverDef};
 use testudo_physics::World;
 
 use super::{TestudoCrowd, Walkers, with_both};
-use crate::failure::{Failure, Outcome, TESTUDO_STALE, TestudoStatus, count, status};
+use crate::failure::{Failure, TESTUDO_STALE, TestudoStatus, count, status};
 use crate::handle::with;
 use crate::pointer::{TestudoBool, fill, write};
 use crate::value::{TESTUDO_NO_BODY, TestudoBody, TestudoFx, TestudoVec2, fx, id};
@@ -121,10 +121,8 @@ pub unsafe extern "C" fn testudo_crowd_events(
     out: *mut TestudoMoveEvent,
     capacity: u32,
 ) -> i32 {
-    let events = |walkers: &mut Walkers| -> Outcome<usize> {
-        // SAFETY: the contract of pointers.
-        unsafe { fill(out, capacity, walkers.crowd.events().iter().map(Into::into)) }
-    };
     // SAFETY: the contract of pointers.
-    count(|| unsafe { with(crowd, events) })
+    count(|| unsafe {
+        with(crowd, |walkers| fill(out, capacity, walkers.crowd.events().iter().map(Into::into)))
+    })
 }

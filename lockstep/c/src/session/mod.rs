@@ -43,7 +43,6 @@ pub const TESTUDO_NO_PEER: u32 = u32::MAX;
 
 /// A peer's part of a match: its session, and the game that it drives. It has neither sockets nor a clock. Times are microseconds of
 /// any clock that does not go back.
-#[derive(Debug)]
 pub struct TestudoMatch(Handle<Match>);
 opaque!(TestudoMatch, Match, "match");
 
@@ -55,12 +54,6 @@ pub(crate) struct Match {
     packet: Vec<u8>,
     /// For games that name their numbers.
     hunt: Option<Hunt>,
-}
-
-impl std::fmt::Debug for Match {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Match").field("session", self.session()).finish_non_exhaustive()
-    }
 }
 
 impl Match {

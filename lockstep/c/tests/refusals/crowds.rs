@@ -5,7 +5,7 @@ use super::*;
 /// No handle.
 const C: *mut TestudoCrowd = null_mut();
 
-pub(super) fn without_a_handle(buffer: *mut TestudoBuffer) -> Vec<(&'static str, i64, i64)> {
+pub(super) fn without_a_handle(buffer: *mut TestudoBuffer) -> Vec<Call> {
     let mut other = C;
     let mut def = std::mem::MaybeUninit::<TestudoCrowdDef>::uninit();
     let mut state = std::mem::MaybeUninit::uninit();
@@ -55,12 +55,8 @@ struct Field {
 impl Field {
     /// Not surveyed yet.
     fn new() -> Self {
-        let (world, mut crowd) = (World::new(), null_mut());
-        // SAFETY: places of this function.
-        unsafe {
-            assert_eq!(testudo_crowd_new(&def(), &mut crowd), TESTUDO_OK);
-        }
-        Self { world, crowd }
+        // SAFETY: a place of `filled`.
+        Self { world: World::new(), crowd: filled(|out| unsafe { testudo_crowd_new(&def(), out) }) }
     }
 
     fn unit(&self) -> TestudoBody {
@@ -94,11 +90,8 @@ fn def() -> TestudoCrowdDef {
     let corner = 16 * TESTUDO_ONE;
     let area =
         TestudoBox { min: TestudoVec2 { x: -corner, y: -corner }, max: TestudoVec2 { x: corner, y: corner } };
-    let mut def = std::mem::MaybeUninit::uninit();
-    // SAFETY: places of this function.
-    unsafe { assert_eq!(testudo_crowd_def_default(&area, def.as_mut_ptr()), TESTUDO_OK) };
-    // SAFETY: it was filled in.
-    let mut def: TestudoCrowdDef = unsafe { def.assume_init() };
+    // SAFETY: a place of this function, and one of `filled`.
+    let mut def: TestudoCrowdDef = filled(|out| unsafe { testudo_crowd_def_default(&area, out) });
     def.sizes[0] = TESTUDO_ONE;
     def
 }
@@ -197,8 +190,7 @@ fn a_damaged_crowd_changes_nothing() {
     let saved = unsafe {
         assert_eq!(testudo_crowd_order(c, w, units.as_ptr(), 2, &go()), TESTUDO_OK);
         assert_eq!(testudo_crowd_save(c, buffer), TESTUDO_OK);
-        let length = testudo_buffer_length(buffer);
-        let saved = std::slice::from_raw_parts(testudo_buffer_data(buffer), length).to_vec();
+        let saved = bytes_of(buffer);
         assert_eq!(testudo_crowd_stop(c, w, units.as_ptr(), 2), TESTUDO_OK);
         saved
     };

@@ -340,11 +340,24 @@ pub(crate) fn config(players: u32) -> TestudoConfig {
 
 /// The defaults.
 pub(crate) fn testudo_config(players: u32) -> TestudoConfig {
-    let mut config = std::mem::MaybeUninit::uninit();
-    // SAFETY: it is written before it is read.
+    // SAFETY: a place of `filled`.
+    filled(|config| unsafe { testudo_config_default(players, config) })
+}
+
+/// What a call fills in.
+pub(crate) fn filled<T>(fill: impl FnOnce(*mut T) -> TestudoStatus) -> T {
+    let mut place = std::mem::MaybeUninit::uninit();
+    assert_eq!(fill(place.as_mut_ptr()), TESTUDO_OK, "{}", words());
+    // SAFETY: it is filled in.
+    unsafe { place.assume_init() }
+}
+
+/// A recording of these rules, and what it says of itself.
+pub(crate) fn read(file: &[u8], rules_version: u32) -> (*mut TestudoReplay, TestudoReplayInfo) {
+    // SAFETY: all of it is there.
     unsafe {
-        assert_eq!(testudo_config_default(players, config.as_mut_ptr()), TESTUDO_OK);
-        config.assume_init()
+        let replay = filled(|out| testudo_replay_read(file.as_ptr(), file.len(), rules_version, out));
+        (replay, filled(|out| testudo_replay_info(replay, out)))
     }
 }
 
@@ -396,18 +409,38 @@ impl Peer {
         Self { toy, handle, buffer, node, events: Vec::new(), replay: Vec::new(), accepted: 0, given: 0 }
     }
 
-    /// The host, or a player who joins node 0.
-    pub(crate) fn new(config: &TestudoConfig, mut toy: Box<Toy>, node: u32, now: u64) -> Self {
-        let (game, mut handle) = (toy.game(), null_mut());
-        // SAFETY: all of it is there.
-        let made = unsafe {
-            match node {
-                0 => testudo_match_host(config, &game, now, &mut handle),
-                _ => testudo_match_join(config, &game, node, 0, now, &mut handle),
-            }
-        };
-        assert_eq!(made, TESTUDO_OK, "{}", words());
+    /// A peer around a match that a call makes of the toy.
+    pub(crate) fn made(
+        mut toy: Box<Toy>,
+        node: u32,
+        make: impl FnOnce(&TestudoGame, &mut *mut TestudoMatch) -> TestudoStatus,
+    ) -> Self {
+        let mut handle = null_mut();
+        assert_eq!(make(&toy.game(), &mut handle), TESTUDO_OK, "{}", words());
         Self::around(toy, handle, node)
+    }
+
+    /// The host, or a player who joins node 0.
+    pub(crate) fn new(config: &TestudoConfig, toy: Box<Toy>, node: u32, now: u64) -> Self {
+        // SAFETY: all of it is there.
+        Self::made(toy, node, |game, handle| unsafe {
+            match node {
+                0 => testudo_match_host(config, game, now, handle),
+                _ => testudo_match_join(config, game, node, 0, now, handle),
+            }
+        })
+    }
+
+    /// A watcher of node 0.
+    pub(crate) fn watching(config: &TestudoConfig, toy: Box<Toy>, node: u32) -> Self {
+        // SAFETY: all of it is there.
+        Self::made(toy, node, |game, handle| unsafe { testudo_match_watch(config, game, 0, 0, handle) })
+    }
+
+    /// The only player of its match.
+    pub(crate) fn alone(config: &TestudoConfig, toy: Box<Toy>) -> Self {
+        // SAFETY: all of it is there.
+        Self::made(toy, 0, |game, handle| unsafe { testudo_match_single(config, game, 0, handle) })
     }
 
     /// Takes the packets that have come, and does the rest of the round.
@@ -478,6 +511,12 @@ impl Peer {
         assert_eq!(phase, TESTUDO_PHASE_FINISHED, "{:?}", self.events);
         assert_eq!(self.of(TESTUDO_EVENT_DESYNC).len(), 0, "{:?}", self.events);
     }
+}
+
+/// Peers of a match, of which the first is the host, and a network.
+pub(crate) fn peers(config: &TestudoConfig) -> (Vec<Peer>, Vec<Inbox>) {
+    let peers = (0..config.sides.players).map(|node| Peer::new(config, Box::default(), node, 0)).collect();
+    (peers, vec![VecDeque::new(); config.sides.players as usize])
 }
 
 /// Rounds of all peers, until the condition holds.
