@@ -43,6 +43,18 @@ pub(crate) fn run(world: &mut World, steps: u32, frames_per_second: u32) {
     }
 }
 
+/// Its snapshot.
+pub(crate) fn saved(world: &World) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    world.snapshot(&mut bytes);
+    bytes
+}
+
+/// As a peer has it that loads its snapshot.
+pub(crate) fn restored(world: &World) -> World {
+    World::from_bytes(&saved(world)).expect("own bytes")
+}
+
 /// Raw components.
 pub(crate) fn raw(v: Vec2) -> [i64; 2] {
     [v.x.to_bits(), v.y.to_bits()]

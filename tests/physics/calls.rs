@@ -2,7 +2,7 @@
 
 use testudo_physics::{BodyDef, BodyId, BodyKind, ChainDef, Filter, Fx, Vec2, World, WorldDef};
 
-use crate::build::{add, at, circle, milli, rect, run, world};
+use crate::build::{add, at, circle, milli, rect, restored, run, world};
 
 /// A world with gravity, in which bodies fall asleep after half a second.
 fn heavy() -> World {
@@ -65,9 +65,7 @@ fn who_is_put_to_sleep_at_its_creation_sleeps() {
         let id = add(&mut w, crate_);
         w.sleep_body(id).unwrap();
     }
-    let mut bytes = Vec::new();
-    w.snapshot(&mut bytes);
-    let mut loaded = World::from_bytes(&bytes).unwrap();
+    let mut loaded = restored(&w);
     let before: Vec<_> = w.bodies().map(|body| body.position()).collect();
     for w in [&mut w, &mut loaded] {
         run(w, 30, 30);
@@ -218,16 +216,11 @@ fn who_is_put_to_sleep_beside_a_sleeper_that_it_touched_sleeps_with_it() {
         w.sleep_body(id).unwrap();
     }
     assert_eq!(awake(&w), []);
-    let copy = |w: &World| {
-        let mut bytes = Vec::new();
-        w.snapshot(&mut bytes);
-        World::from_bytes(&bytes).unwrap()
-    };
-    let mut copies = vec![copy(&w)];
+    let mut copies = vec![restored(&w)];
     run(&mut w, 1, 30);
     run(&mut copies[0], 1, 30);
     assert_eq!(awake(&w), []);
-    copies.push(copy(&w));
+    copies.push(restored(&w));
     w.set_velocity(first, Vec2::from_ints(20, 0)).unwrap();
     assert_eq!(awake(&w), [second, first]);
     for copy in &mut copies {
@@ -238,5 +231,5 @@ fn who_is_put_to_sleep_beside_a_sleeper_that_it_touched_sleeps_with_it() {
     assert_eq!(w.contact_count(), 0);
     w.remove_body(first).unwrap();
     run(&mut w, 1, 30);
-    assert_eq!(w.first_difference(&copy(&w)).map(|found| found.to_string()), None);
+    assert_eq!(w.first_difference(&restored(&w)).map(|found| found.to_string()), None);
 }

@@ -5,6 +5,8 @@ use testudo_physics::{
     World, WorldDef,
 };
 
+use crate::build::restored;
+
 #[derive(Default)]
 struct Count {
     shapes: u32,
@@ -73,10 +75,8 @@ fn a_loaded_world_has_its_bodies_in_trees() {
         world.debug_draw(&mut count, DebugDrawOptions::new().tree_cells(true));
         count.in_cells
     };
-    let mut bytes = Vec::new();
-    world.snapshot(&mut bytes);
     assert_eq!(bodies_in_trees(&world), 200);
-    assert_eq!(bodies_in_trees(&World::from_bytes(&bytes).unwrap()), 200);
+    assert_eq!(bodies_in_trees(&restored(&world)), 200);
 }
 
 #[test]

@@ -5,13 +5,12 @@ use std::fmt::Write;
 
 use testudo_physics::{BodyDef, BodyId, ChainDef, EdgePolicy, Fx, PolygonDef, Vec2, World, WorldDef};
 
-use crate::build::{Chance, add, at, circle, milli, momentum, position, rect, run, velocity, world};
+use crate::build::{Chance, add, at, circle, milli, momentum, position, rect, run, saved, velocity, world};
 use crate::levels::forced;
 
 /// Checksum, sizes and a few positions together, so that a failure shows its kind at once.
 fn portrait(world: &World, watched: &[BodyId]) -> String {
-    let mut snapshot = Vec::new();
-    world.snapshot(&mut snapshot);
+    let snapshot = saved(world);
     let mut text = format!(
         "checksum {:016x}\nframe {}, bodies {}, contacts {}, snapshot {} bytes\n",
         world.checksum(),
@@ -32,8 +31,7 @@ fn portrait(world: &World, watched: &[BodyId]) -> String {
 
 /// The same scene with every instruction set of this machine must agree at every step; [`crate::levels`] reports which there are.
 fn run_both(world: &mut World, steps: u32, fps: u32, mut drive: impl FnMut(&mut World)) {
-    let mut bytes = Vec::new();
-    world.snapshot(&mut bytes);
+    let bytes = saved(world);
     let mut others: Vec<(&str, World)> = forced()
         .into_iter()
         .filter(|&(_, name)| name != world.instruction_set())

@@ -5,7 +5,7 @@ use testudo_physics::{
     WorldError,
 };
 
-use crate::build::{add, at, circle, rect, run, world};
+use crate::build::{add, at, circle, rect, run, saved, world};
 
 #[test]
 fn definitions_out_of_range_are_refused() {
@@ -125,8 +125,7 @@ fn settings_out_of_range_name_themselves() {
 #[test]
 fn bytes_that_are_no_snapshot_are_refused_in_words() {
     assert_eq!(World::from_bytes(b"hello").err(), Some(SnapshotError::NotASnapshot));
-    let mut bytes = Vec::new();
-    world(WorldDef::new()).snapshot(&mut bytes);
+    let mut bytes = saved(&world(WorldDef::new()));
     bytes[4] = 99;
     assert!(matches!(World::from_bytes(&bytes), Err(SnapshotError::Version { layout: 99, .. })));
 }
@@ -144,8 +143,7 @@ fn refusal(mut bytes: Vec<u8>) -> Option<SnapshotError> {
 fn shapes_and_properties_of_later_versions_are_refused() {
     let mut w = world(WorldDef::new());
     w.create_body(&BodyDef::static_body(circle(1000)).position(Vec2::from_ints(3, -7))).expect("in range");
-    let mut bytes = Vec::new();
-    w.snapshot(&mut bytes);
+    let bytes = saved(&w);
     let position: Vec<u8> = [3 << 16, -7 << 16].iter().flat_map(|part: &i32| part.to_le_bytes()).collect();
     let position = bytes.windows(8).position(|here| here == position).expect("its position follows the word");
     let with = |change: &dyn Fn(u32) -> u32| {
@@ -175,8 +173,7 @@ fn shapes_and_properties_of_later_versions_are_refused() {
 fn a_piece_of_a_body_with_another_shape_is_refused() {
     let mut w = world(WorldDef::new());
     w.create_polygon(&PolygonDef::new(&[at(0, 0), at(4000, 0), at(4000, 2000)])).expect("in range");
-    let mut bytes = Vec::new();
-    w.snapshot(&mut bytes);
+    let bytes = saved(&w);
     assert!(World::from_bytes(&bytes).is_ok());
     // The middle of the box around it follows the word.
     let position: Vec<u8> = [2 << 16, 1 << 16].iter().flat_map(|part: &i32| part.to_le_bytes()).collect();
@@ -206,8 +203,7 @@ fn a_contact_that_is_listed_twice_is_refused() {
         add(&mut w, BodyDef::dynamic(circle(1000)).position(Vec2::from_ints(x, 0)));
     }
     run(&mut w, 20, 20);
-    let mut bytes = Vec::new();
-    w.snapshot(&mut bytes);
+    let bytes = saved(&w);
     let words = |words: &[u32]| words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>();
     // Numbers of owners, of contacts, of those at rest and of friction impulses; then owner, other, impulse and friction impulse of the one at rest.
     let asleep = words(&[0, 0, 1, 0, 0, 1, 0, 0]);

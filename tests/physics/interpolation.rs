@@ -2,6 +2,8 @@
 
 use testudo_physics::{BodyDef, BodyId, Fx, Shape, Vec2, World, WorldDef};
 
+use crate::build::restored;
+
 /// A whole frame in units of `alpha`.
 const WHOLE: u32 = 1 << 16;
 
@@ -42,9 +44,7 @@ fn what_is_put_somewhere_is_there() {
     assert_eq!(ALPHAS.map(|alpha| drawn(&world, id, alpha)), [[-100.0, 7.0]; 5]);
 
     world.step(60).unwrap();
-    let mut bytes = Vec::new();
-    world.snapshot(&mut bytes);
-    let restored = World::from_bytes(&bytes).unwrap();
+    let restored = restored(&world);
     assert_eq!(ALPHAS.map(|alpha| drawn(&restored, id, alpha)), [[-99.0, 6.5]; 5]);
 }
 

@@ -2,6 +2,8 @@
 
 use testudo_physics::{BodyDef, Fx, Shape, Vec2, World, WorldDef};
 
+use crate::build::restored;
+
 fn wall(world: &mut World, half: [&str; 2], at: [&str; 2], restitution: &str) {
     let shape = Shape::rect(Fx::lit(half[0]), Fx::lit(half[1]));
     let wall = BodyDef::static_body(shape).restitution(Fx::lit(restitution));
@@ -30,9 +32,7 @@ fn a_body_that_is_turned_at_a_corner_keeps_to_the_greatest_speed() {
             world.step(20).unwrap();
         }
         assert_eq!(world.validate(), Ok(()));
-        let mut saved = Vec::new();
-        world.snapshot(&mut saved);
-        assert!(World::from_bytes(&saved).is_ok());
+        restored(&world);
     }
 }
 
@@ -49,9 +49,7 @@ fn nobody_falls_asleep_in_contact_with_a_wall_far_away() {
         let speed = Vec2::new(Fx::from_num(4) * i64::from(fps) / 10, Fx::from_num(2 * fps));
         world.create_body(&ball.velocity(speed)).unwrap();
         world.step(fps).unwrap();
-        let mut saved = Vec::new();
-        world.snapshot(&mut saved);
-        let mut copy = World::from_bytes(&saved).unwrap();
+        let mut copy = restored(&world);
         for world in [&mut world, &mut copy] {
             world.step(fps).unwrap();
         }
@@ -90,14 +88,13 @@ fn nobody_who_lingers_falls_asleep_in_contact_with_a_body_far_away() {
     let ball = disc().restitution(Fx::ONE);
     let pair = [("-0.745", "-0.45"), ("0.745", "0.45")]
         .map(|(x, v)| world.create_body(&ball.position(at(x, "0.5")).velocity(at(v, "0"))).unwrap());
-    let (mut saved, mut parted) = (Vec::new(), 0);
+    let mut parted = 0;
     for frame in 1..=24 {
         world.step(fps).unwrap();
         let places = pair.map(|id| world.body(id).unwrap().position().x);
         let meet = world.contacts_of(pair[0]).any(|contact| [contact.a, contact.b].contains(&pair[1]));
         parted += u32::from(meet && places[1] - places[0] > Fx::lit("1.45"));
-        world.snapshot(&mut saved);
-        let mut copy = World::from_bytes(&saved).unwrap();
+        let mut copy = restored(&world);
         let mut next = world.clone();
         for world in [&mut next, &mut copy] {
             world.step(fps).unwrap();

@@ -5,7 +5,7 @@ use testudo_physics::{
     StatePart, Vec2, World, WorldDef,
 };
 
-use crate::build::{Chance, add, at, circle, rect, world};
+use crate::build::{Chance, add, at, circle, rect, restored, saved, world};
 use testudo_tests::cases::share;
 
 const RATES: [u32; 5] = [20, 20, 20, 60, 30];
@@ -148,12 +148,10 @@ fn saved_and_restored_worlds_go_on_alike() {
             for _ in 0..chance.below(9) {
                 operate(&mut w, &mut ids, &mut chance);
             }
-            let mut bytes = Vec::new();
-            w.snapshot(&mut bytes);
+            let bytes = saved(&w);
             let context = format!("seed {seed}, step {step}");
             let mut read = World::from_bytes(&bytes).unwrap_or_else(|e| panic!("{context}: {e}"));
-            let mut again = Vec::new();
-            read.snapshot(&mut again);
+            let again = saved(&read);
             assert_eq!(bytes, again, "{context}: bytes of the same state");
             let simd = [Simd::Plain, Simd::Bits128, Simd::Bits256][step as usize % 3];
             let mut back = world(WorldDef::new().simd(simd));
@@ -193,9 +191,7 @@ fn a_restored_world_is_operated_on_alike() {
         let (mut chance, mut ids) = (Chance::new(seed), Vec::new());
         let mut w = world(WorldDef::new().sleep_ms(250));
         for step in 0..120 {
-            let mut bytes = Vec::new();
-            w.snapshot(&mut bytes);
-            let mut read = World::from_bytes(&bytes).expect("own bytes");
+            let mut read = restored(&w);
             let (mut same_chance, mut same_ids) = (chance.clone(), ids.clone());
             for (w, chance, ids) in
                 [(&mut w, &mut chance, &mut ids), (&mut read, &mut same_chance, &mut same_ids)]
@@ -280,8 +276,7 @@ fn damaged_bytes_never_panic_and_never_make_an_inconsistent_world() {
         w.step(20).expect("in range");
     }
     operate(&mut w, &mut ids, &mut chance);
-    let mut bytes = Vec::new();
-    w.snapshot(&mut bytes);
+    let bytes = saved(&w);
     for length in 0..bytes.len() {
         assert!(World::from_bytes(&bytes[..length]).is_err(), "cut at {length}");
     }

@@ -11,7 +11,8 @@ use testudo_physics::{
 };
 
 use crate::build::{
-    ONE, add, at, circle, deepest_overlap, energy, milli, momentum, position, raw, rect, run, velocity, world,
+    ONE, add, at, circle, deepest_overlap, energy, milli, momentum, position, raw, rect, run, saved,
+    velocity, world,
 };
 use crate::scenes::{self, Build, Scene};
 
@@ -37,8 +38,7 @@ fn golden_values_of_all_scenes() {
         let mut scene = build(scene);
         scene.run(|_| ());
         let world = &scene.world;
-        let mut bytes = Vec::new();
-        world.snapshot(&mut bytes);
+        let bytes = saved(world);
         writeln!(
             table,
             "{name}: {:016x}, {} bodies, {} contacts, {} bytes",

@@ -57,6 +57,11 @@ impl Scene {
         self.world.step(self.fps).unwrap();
     }
 
+    fn add_shown(&mut self, is_shown: bool, def: BodyDef) {
+        let id = self.add(def);
+        self.shown.extend(is_shown.then_some(id));
+    }
+
     /// All frames; `look` sees the world after each.
     pub(crate) fn run(&mut self, mut look: impl FnMut(&World)) {
         for _ in 0..self.steps {
@@ -111,11 +116,7 @@ pub(crate) fn gap(def: WorldDef) -> Scene {
     for i in 0..150 {
         let unit =
             disc().ground_friction(milli(2_000)).position(at(-5_000 - i / 15 * 1_100, (i % 15 - 7) * 1_100));
-        if i % 37 == 0 {
-            scene.show(unit)
-        } else {
-            scene.add(unit)
-        };
+        scene.add_shown(i % 37 == 0, unit);
     }
     scene
 }
@@ -128,11 +129,7 @@ pub(crate) fn billiards(def: WorldDef) -> Scene {
     for row in 0..5 {
         for i in 0..=row {
             let position = at(row * 900, i * 1_040 - row * 520);
-            if i == 0 {
-                scene.show(ball.position(position))
-            } else {
-                scene.add(ball.position(position))
-            };
+            scene.add_shown(i == 0, ball.position(position));
         }
     }
     scene
@@ -151,19 +148,11 @@ pub(crate) fn stack(def: WorldDef) -> Scene {
     for i in 0..24 {
         let side = rect(500, 500);
         let bin = BodyDef::dynamic(side).position(at(9_500 - i / 8 * 1_000, i % 8 * 1_000 - 3_500));
-        if i % 8 == 3 {
-            scene.show(bin.mass(milli(2_000)))
-        } else {
-            scene.add(bin.mass(milli(2_000)))
-        };
+        scene.add_shown(i % 8 == 3, bin.mass(milli(2_000)));
     }
     for i in 0..60 {
         let unit = disc().user(1).position(at(3_000 - i / 6 * 1_100, (i % 6) * 1_100 - 2_700));
-        if i % 20 == 0 {
-            scene.show(unit)
-        } else {
-            scene.add(unit)
-        };
+        scene.add_shown(i % 20 == 0, unit);
     }
     scene
 }
@@ -175,11 +164,7 @@ pub(crate) fn tower(def: WorldDef) -> Scene {
     let brick = BodyDef::dynamic(rect(500, 500)).friction(milli(500));
     for i in 0..10 {
         let brick = brick.position(at(-10_000, 500 + i * 1_000));
-        if i % 3 == 0 {
-            scene.show(brick)
-        } else {
-            scene.add(brick)
-        };
+        scene.add_shown(i % 3 == 0, brick);
     }
     for row in 0..5 {
         for i in 0..5 - row {
@@ -244,11 +229,7 @@ pub(crate) fn sizes(def: WorldDef) -> Scene {
     let grain = BodyDef::dynamic(Shape::circle(EXTENT_MIN)).mass(Fx::from_bits(256));
     for i in 0..20 {
         let grain = grain.position(at(-20_000 + i * 100, 200 + i * 7));
-        if i % 7 == 0 {
-            scene.show(grain)
-        } else {
-            scene.add(grain)
-        };
+        scene.add_shown(i % 7 == 0, grain);
     }
     for i in 0..5 {
         let radius = milli(125 << i);
@@ -266,11 +247,7 @@ fn in_a_box(def: WorldDef, policy: EdgePolicy) -> Scene {
     for i in 0..12 {
         let ball = disc().restitution(Fx::ONE).position(at(i % 4 * 4_000 - 6_000, i / 4 * 4_000 - 4_000));
         let ball = ball.velocity(at(3_000 - i * 777, i * 1_234 - 6_000));
-        if i % 4 == 0 {
-            scene.show(ball)
-        } else {
-            scene.add(ball)
-        };
+        scene.add_shown(i % 4 == 0, ball);
     }
     scene
 }
@@ -309,11 +286,7 @@ pub(crate) fn pusher(def: WorldDef) -> Scene {
     for i in 0..16 {
         let unit =
             disc().ground_friction(milli(1_000)).position(at(2_000 + i / 4 * 1_050, i % 4 * 1_050 - 1_500));
-        if i % 5 == 0 {
-            scene.show(unit)
-        } else {
-            scene.add(unit)
-        };
+        scene.add_shown(i % 5 == 0, unit);
     }
     scene
 }
@@ -323,11 +296,7 @@ pub(crate) fn point(def: WorldDef) -> Scene {
     let mut scene = Scene::new(def, 20, 300, nothing);
     for i in 0..40 {
         let unit = disc().ground_friction(milli(4_000));
-        if i % 10 == 0 {
-            scene.show(unit)
-        } else {
-            scene.add(unit)
-        };
+        scene.add_shown(i % 10 == 0, unit);
     }
     scene
 }
