@@ -3,7 +3,7 @@
 use testudo_physics::{BodyDef, BodyId, Fx, Shape, Vec2, World, WorldDef};
 
 use crate::build::{Chance, add, at, circle, milli, position, raw, rect, velocity, world};
-use crate::frame::{RATES, Truth, step};
+use crate::frame::{RATES, Truth, length, step};
 
 /// Seconds until the gate opens, and until the end.
 const TIMES: [u32; 2] = [10, 20];
@@ -48,10 +48,7 @@ impl Gate {
 
     /// The greatest speed, and the greatest way of a unit since `before`, raw.
     fn fastest(&self, before: &[[i64; 2]]) -> (i64, i64) {
-        let speed = |&unit: &BodyId| {
-            let [x, y] = velocity(&self.world, unit);
-            (x * x + y * y).isqrt()
-        };
+        let speed = |&unit: &BodyId| length(velocity(&self.world, unit));
         let way = |(&unit, from): (&BodyId, &[i64; 2])| {
             let to = position(&self.world, unit);
             (to[0] - from[0]).abs().max((to[1] - from[1]).abs())
@@ -120,7 +117,6 @@ fn squeezed_row(gravity: i64, count: i64, overlap: i64, fps: u32) -> (World, Bod
 
 /// Greatest speed, and greatest distance per second, of some bodies within two seconds, raw.
 fn fastest(w: &mut World, row: &[BodyId], fps: u32) -> [Fx; 2] {
-    let length = |[x, y]: [i64; 2]| (x * x + y * y).isqrt();
     let mut most = [0; 2];
     for _ in 0..2 * fps {
         let before: Vec<_> = row.iter().map(|&id| position(w, id)).collect();

@@ -3,8 +3,8 @@
 
 use testudo_physics::{BodyDef, BodyId, Fx, World, WorldDef};
 
-use crate::build::{Chance, ONE, add, at, circle, milli, overlap, position, rect, velocity, world};
-use crate::frame::{Listed, RATES, Truth, after_fall, step};
+use crate::build::{Chance, ONE, add, at, circle, milli, overlap, position, rect, world};
+use crate::frame::{Listed, RATES, Truth, after_fall, fastest, step};
 use crate::masses::deepest;
 
 /// Seconds for which the crusher stays where it is, and after which all rests again when it has gone back.
@@ -109,11 +109,7 @@ impl Press {
     }
 
     fn fastest(&self) -> Fx {
-        let speed = |&id: &BodyId| {
-            let [x, y] = velocity(&self.world, id);
-            (x * x + y * y).isqrt()
-        };
-        Fx::from_bits(self.bodies.iter().map(speed).max().unwrap_or(0))
+        fastest(&self.world, &self.bodies)
     }
 
     /// The greatest depth in a wall.

@@ -4,9 +4,9 @@ use std::fmt::Display;
 use std::ops::RangeInclusive;
 use testudo_tests::cases::cases;
 
-use testudo_physics::{Fx, World};
+use testudo_physics::{BodyId, Fx, World};
 
-use crate::build::{Chance, milli};
+use crate::build::{Chance, milli, raw, velocity};
 
 /// Frames per second at which a truth is asked.
 pub(crate) const RATES: [u32; 5] = [10, 20, 30, 60, 144];
@@ -83,6 +83,46 @@ impl Truth {
 /// Steps without looking at the whole state each time.
 pub(crate) fn step(w: &mut World, fps: u32) {
     w.step(fps).expect("in range");
+}
+
+/// Seconds until all sleep, at most `most`.
+pub(crate) fn seconds_to_rest(
+    w: &mut World,
+    most: u32,
+    fps: u32,
+    mut watch: impl FnMut(&World),
+) -> Option<Fx> {
+    for frame in 1..=most * fps {
+        step(w, fps);
+        watch(w);
+        if w.bodies().all(|body| !body.is_awake()) {
+            return Some(Fx::from_num(frame) / i64::from(fps));
+        }
+    }
+    None
+}
+
+pub(crate) fn rests(w: &mut World, most: u32, fps: u32) -> bool {
+    seconds_to_rest(w, most, fps, |_| ()).is_some()
+}
+
+pub(crate) fn length([x, y]: [i64; 2]) -> i64 {
+    (x * x + y * y).isqrt()
+}
+
+/// The greatest speed, components taken together.
+pub(crate) fn top_speed(w: &World) -> Fx {
+    Fx::from_bits(w.bodies().map(|body| length(raw(body.velocity()))).max().unwrap_or(0))
+}
+
+/// The greatest speed of these.
+pub(crate) fn fastest(w: &World, ids: &[BodyId]) -> Fx {
+    Fx::from_bits(ids.iter().map(|&id| length(velocity(w, id))).max().unwrap_or(0))
+}
+
+/// A mass between these; light ones are as frequent as heavy ones.
+pub(crate) fn any_mass(chance: &mut Chance, least: i64, most: i64) -> i64 {
+    (0..chance.between(0, 16)).fold(least, |mass, _| (mass * 133 / 100).min(most))
 }
 
 /// The speed after a fall, units per second, from thousandths.

@@ -5,8 +5,8 @@
 
 use testudo_physics::{BodyDef, BodyId, Fx, World, WorldDef};
 
-use crate::build::{Chance, add, at, circle, milli, overlap, position, raw, rect, world};
-use crate::frame::{Listed, RATES, Truth, about};
+use crate::build::{Chance, add, at, circle, milli, overlap, position, rect, world};
+use crate::frame::{Listed, RATES, Truth, about, any_mass, rests, top_speed};
 
 /// All truths of this file: law, source, hearing.
 pub(crate) const MASSES: [Listed; 8] = [
@@ -30,10 +30,7 @@ pub(crate) const MASSES: [Listed; 8] = [
 
 /// A disc or a box of at most this half extent, thousandths, whose mass is between 1 and `most`; light ones are as frequent as heavy ones.
 fn any(chance: &mut Chance, half: i64, most: i64) -> BodyDef {
-    let (mut mass, steps) = (1_000, chance.between(0, 16));
-    for _ in 0..steps {
-        mass = (mass * 133 / 100).min(1_000 * most);
-    }
+    let mass = any_mass(chance, 1_000, 1_000 * most);
     let shape = if chance.below(2) == 0 { circle(half) } else { rect(half, half * 3 / 4) };
     BodyDef::dynamic(shape).mass(milli(mass)).friction(milli(500))
 }
@@ -64,19 +61,6 @@ pub(crate) fn deepest(w: &World, ids: &[BodyId], others: &[BodyId]) -> Fx {
     let body = |&id: &BodyId| w.body(id).expect("alive");
     let depths = ids.iter().map(body).flat_map(|a| others.iter().map(body).map(move |b| overlap(&a, &b)));
     Fx::from_bits(depths.max().unwrap_or(0).max(0))
-}
-
-/// Steps at changing rates until all sleep, at most 30 seconds.
-fn rests(w: &mut World, fps: u32) -> bool {
-    (0..30 * fps).any(|_| {
-        w.step(fps).expect("in range");
-        w.bodies().all(|body| !body.is_awake())
-    })
-}
-
-fn fastest(w: &World) -> Fx {
-    let speeds = w.bodies().map(|body| raw(body.velocity())).map(|[x, y]| (x * x + y * y).isqrt());
-    Fx::from_bits(speeds.max().unwrap_or(0))
 }
 
 /// A light body lies at a wall and a heavy one hits it, without gravity.
@@ -134,7 +118,7 @@ fn turning(truth: &mut Truth, chance: &mut Chance, seed: u64) {
     let case = format!("seed {seed}, {count} bodies");
     truth.expect(&case, Fx::ZERO..=milli(500), deep);
     let fps = RATES[chance.below(5) as usize];
-    truth.claim(format!("{case}, {fps} fps"), rests(&mut w, fps), format!("still {}", fastest(&w)));
+    truth.claim(format!("{case}, {fps} fps"), rests(&mut w, 30, fps), format!("still {}", top_speed(&w)));
     truth.expect(case, Fx::ZERO..=milli(100), deepest(&w, &ids, &around));
 }
 
@@ -168,7 +152,7 @@ fn lift(truth: &mut Truth, chance: &mut Chance, seed: u64) {
     }
     truth.expect(&case, Fx::ZERO..=milli(500), deep);
     w.set_velocity(floor, at(0, 0)).expect("alive");
-    truth.claim(&case, rests(&mut w, fps), format!("still {}", fastest(&w)));
+    truth.claim(&case, rests(&mut w, 30, fps), format!("still {}", top_speed(&w)));
     let deep = deepest(&w, &ids, &sides).max(deepest(&w, &ids, &[floor]));
     truth.expect(&case, Fx::ZERO..=milli(100), deep);
 }
@@ -198,7 +182,7 @@ fn teleported(truth: &mut Truth, chance: &mut Chance, seed: u64) {
         truth.claim(format!("seed {seed}, {fps} fps, 1:{most}"), !outside, "somebody outside of the walls");
     }
     let case = format!("seed {seed}, {fps} fps, {count} bodies, masses 1:{most}");
-    truth.claim(&case, rests(&mut w, fps), format!("still {}", fastest(&w)));
+    truth.claim(&case, rests(&mut w, 30, fps), format!("still {}", top_speed(&w)));
     truth.expect(&case, Fx::ZERO..=milli(100), deepest(&w, &ids, &around));
 }
 
@@ -269,8 +253,8 @@ fn tower(truth: &mut Truth, chance: &mut Chance, seed: u64) {
             let near = sign * chance.between(460, 800);
             column(chance, near, &[1, 2, 1, 3]);
         }
-        let rests = rests(&mut w, fps);
-        truth.claim(format!("seed {seed}, {fps} fps, masses {heavy:?}"), rests, format!("{:?}", fastest(&w)));
+        let case = format!("seed {seed}, {fps} fps, masses {heavy:?}");
+        truth.claim(case, rests(&mut w, 30, fps), format!("{:?}", top_speed(&w)));
     }
 }
 

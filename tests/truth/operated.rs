@@ -6,7 +6,7 @@ use testudo_physics::{
     BodyDef, BodyId, BodyKind, ChainDef, ContactEvent, Filter, Fx, PolygonDef, Vec2, World, WorldDef,
 };
 
-use crate::build::{Chance, ONE, add, at, circle, rect, world};
+use crate::build::{Chance, ONE, add, at, circle, rect, restored, world};
 use crate::frame::{RATES, Truth};
 use crate::terrain_tools::{apart, polygon};
 
@@ -98,9 +98,7 @@ impl Scene {
             self.terrain.retain(|chain| !chain.is_empty());
         }
         if chance.below(4) == 0 {
-            let mut bytes = Vec::new();
-            w.snapshot(&mut bytes);
-            *w = World::from_bytes(&bytes).expect("own bytes");
+            *w = restored(w);
         }
     }
 

@@ -2,7 +2,7 @@
 
 use testudo_physics::{BodyDef, BodyError, Fx, IGNORED_PAIRS_MAX, Vec2, WorldDef};
 
-use crate::build::{Chance, add, at, circle, milli, position, rect, velocity, world};
+use crate::build::{Chance, add, at, circle, milli, position, rect, restored, velocity, world};
 use crate::frame::{Truth, about, step};
 
 #[test]
@@ -92,9 +92,7 @@ fn exceptions_end_with_their_bodies_and_have_a_limit() {
     assert_eq!(next.index(), ids[0].index());
     assert!(w.ignored_pairs().all(|(a, b)| a != next && b != next));
     w.set_pair_ignored(ids[i], ids[j], true).expect("room again");
-    let mut bytes = Vec::new();
-    w.snapshot(&mut bytes);
-    let read = testudo_physics::World::from_bytes(&bytes).expect("own bytes");
+    let read = restored(&w);
     assert!(read.ignored_pairs().eq(w.ignored_pairs()));
     assert_eq!((read.checksum(), read.first_difference(&w)), (w.checksum(), None));
     assert_eq!(velocity(&read, next), [0; 2]);

@@ -4,8 +4,7 @@ use testudo_physics::{BodyDef, Fx, Simd, World, WorldDef};
 use testudo_tests::threads::Threads;
 
 use crate::build::{Chance, add, at, circle, deepest_overlap, momentum, raw, rect, run, world};
-use crate::frame::{Truth, step};
-use crate::solve_rest::top_speed;
+use crate::frame::{Truth, step, top_speed};
 
 /// Discs whose centres lie within `spread` thousandths of the origin, per axis.
 fn pile(count: u32, spread: i64, chance: &mut Chance, simd: Simd) -> World {

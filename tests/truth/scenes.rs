@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 
 use testudo_physics::{BodyDef, BodyId, BodyKind, BodyRef, Fx, Shape, Vec2, World, WorldDef};
 
-use crate::build::{Chance, ONE, add, at, circle, milli, momentum, overlap, raw, rect, world};
+use crate::build::{Chance, ONE, add, at, circle, milli, momentum, overlap, raw, rect, saved, world};
+use crate::frame::{any_mass, length};
 
 /// Frames per second that a scene may have.
 const RATES: [u32; 7] = [10, 15, 20, 30, 50, 60, 144];
@@ -357,9 +358,7 @@ impl Scene {
 
     /// Saves the world and restores a copy, which runs along.
     fn restore(&mut self) {
-        let mut bytes = Vec::new();
-        self.world.snapshot(&mut bytes);
-        match World::from_bytes(&bytes) {
+        match World::from_bytes(&saved(&self.world)) {
             Ok(twin) => self.twin = Some(twin),
             Err(error) => self.fail(format_args!("its own bytes are refused: {error}")),
         }
@@ -468,7 +467,7 @@ impl Scene {
             }
         }
         let awake = self.world.bodies().filter(|body| body.is_awake());
-        let speeds = awake.map(|body| raw(body.velocity())).map(|[x, y]| (x * x + y * y).isqrt());
+        let speeds = awake.map(|body| length(raw(body.velocity())));
         let (count, fastest) = speeds.fold((0, 0), |(count, fastest), speed| (count + 1, speed.max(fastest)));
         self.fail(format_args!(
             "{count} bodies restless after {REST} s, up to {}/1000 units/s",
@@ -498,11 +497,7 @@ impl Materials {
     }
 
     fn put_on(&self, def: BodyDef, chance: &mut Chance) -> BodyDef {
-        // Light bodies are as frequent as heavy ones.
-        let (mut mass, steps) = (100, chance.between(0, 16));
-        for _ in 0..steps {
-            mass = (mass * 133 / 100).min(self.masses);
-        }
+        let mass = any_mass(chance, 100, self.masses);
         let def = def.mass(milli(10 * mass)).restitution(milli(chance.between(0, self.elasticity)));
         match self.environment {
             Environment::Open => def,

@@ -3,32 +3,11 @@
 use testudo_physics::{BodyDef, BodyKind, Fx, Vec2, World, WorldDef};
 
 use crate::build::{Chance, add, at, circle, deepest_overlap, milli, momentum, position, raw, rect, world};
-use crate::frame::{RATES, Truth, step};
+use crate::frame::{RATES, Truth, seconds_to_rest, step, top_speed};
 use crate::solve::add_walls;
 
 fn upright() -> World {
     world(WorldDef::new().gravity(Vec2::from_ints(0, -10)))
-}
-
-/// Seconds until all sleep, at most `most`.
-fn seconds_to_rest(w: &mut World, most: u32, fps: u32, mut watch: impl FnMut(&World)) -> Option<Fx> {
-    for frame in 1..=most * fps {
-        step(w, fps);
-        watch(w);
-        if w.bodies().all(|body| !body.is_awake()) {
-            return Some(Fx::from_num(frame) / i64::from(fps));
-        }
-    }
-    None
-}
-
-/// The greatest speed, components taken together.
-pub(crate) fn top_speed(w: &World) -> Fx {
-    let speed = |v: Vec2| {
-        let [x, y] = raw(v);
-        (x * x + y * y).isqrt()
-    };
-    Fx::from_bits(w.bodies().map(|body| speed(body.velocity())).max().unwrap_or(0))
 }
 
 #[test]

@@ -8,7 +8,7 @@ use testudo_physics::{
 };
 
 use crate::build::{Chance, ONE, add, at, circle, milli, overlap, position, raw, rect, velocity, world};
-use crate::frame::{Listed, RATES, Truth, about, after_fall, step};
+use crate::frame::{Listed, RATES, Truth, about, after_fall, fastest, rests, step};
 use crate::masses::deepest;
 
 /// All truths of this file: law, source, hearing.
@@ -26,26 +26,6 @@ pub(crate) const UNUSUAL: [Listed; 12] = [
     ("wide bodies rest on peaks and slopes", "statics", wide),
     ("a body with a rank presses none into a wall", "walls have the highest rank", pressed),
 ];
-
-/// Steps until all sleep, at most so many seconds; how many seconds it took.
-fn rest(w: &mut World, fps: u32, seconds: u32) -> Option<u32> {
-    for frame in 0..seconds * fps {
-        if w.bodies().all(|body| !body.is_awake()) {
-            return Some(frame / fps);
-        }
-        step(w, fps);
-    }
-    None
-}
-
-fn speed(w: &World, id: BodyId) -> Fx {
-    let [x, y] = velocity(w, id);
-    Fx::from_bits((x * x + y * y).isqrt())
-}
-
-fn fastest(w: &World, ids: &[BodyId]) -> Fx {
-    ids.iter().map(|&id| speed(w, id)).max().unwrap_or(Fx::ZERO)
-}
 
 /// A disc or a box, both no larger than `half`.
 fn any(chance: &mut Chance, half: i64) -> BodyDef {
@@ -79,7 +59,7 @@ fn platform(truth: &mut Truth, chance: &mut Chance, seed: u64) {
             .collect();
         let case =
             format!("seed {seed}, {fps} fps, friction {friction}, g {g}, speed {speed}, {count} boxes");
-        truth.claim(&case, rest(&mut w, fps, 5).is_some(), "no rest");
+        truth.claim(&case, rests(&mut w, 5, fps), "no rest");
         let pull = friction * g / 1_000;
         let (mut lag, mut target) = (0, 0);
         for change in [speed, -2 * speed, 2 * speed, -speed] {
@@ -97,7 +77,7 @@ fn platform(truth: &mut Truth, chance: &mut Chance, seed: u64) {
                 truth.expect(format!("{case}: speed after {change}"), about(milli(target), milli(10)), seen);
             }
         }
-        truth.claim(&case, rest(&mut w, fps, 5).is_some(), "awake on a platform that stands");
+        truth.claim(&case, rests(&mut w, 5, fps), "awake on a platform that stands");
     }
 }
 
@@ -153,7 +133,7 @@ fn fall_on_hills(truth: &mut Truth, chance: &mut Chance, case: &str, fps: u32, h
         }
         truth.expect(case, Fx::ZERO..=top, fastest(&w, &ids));
     }
-    truth.claim(case, rest(&mut w, fps, 30).is_some(), format!("still {}", fastest(&w, &ids)));
+    truth.claim(case, rests(&mut w, 30, fps), format!("still {}", fastest(&w, &ids)));
 }
 
 fn sizes(truth: &mut Truth, chance: &mut Chance, seed: u64) {
@@ -366,8 +346,7 @@ fn turning(truth: &mut Truth, chance: &mut Chance, seed: u64) {
                 );
             }
         }
-        let slept = rest(&mut w, fps, 30);
-        truth.claim(&case, slept.is_some(), format!("still {} after 30 s", fastest(&w, &ids)));
+        truth.claim(&case, rests(&mut w, 30, fps), format!("still {} after 30 s", fastest(&w, &ids)));
         truth.expect(&case, Fx::ZERO..=milli(100), deepest(&w, &ids, &around));
     }
 }
@@ -440,7 +419,7 @@ fn replaced(truth: &mut Truth, chance: &mut Chance, seed: u64) {
                 .collect();
             let case =
                 format!("seed {seed}, {fps} fps, {} boxes of {half}, {polygons:?} by {change}", ids.len());
-            truth.claim(&case, rest(&mut w, fps, 10).is_some(), "no rest");
+            truth.claim(&case, rests(&mut w, 10, fps), "no rest");
             let before: Vec<_> = ids.iter().map(|&id| position(&w, id)).collect();
             let new_first = chance.below(2) == 0;
             if new_first {
@@ -451,7 +430,7 @@ fn replaced(truth: &mut Truth, chance: &mut Chance, seed: u64) {
                 ground(&mut w, change, polygons[1]);
             }
             truth.claim(&case, w.body(ids[0]).expect("alive").is_awake(), "asleep where its ground changed");
-            truth.claim(&case, rest(&mut w, fps, 10).is_some(), "no rest after the change");
+            truth.claim(&case, rests(&mut w, 10, fps), "no rest after the change");
             for (&id, before) in ids.iter().zip(before) {
                 let now = position(&w, id);
                 // How deep contacts are at rest depends on the load, not on the ground.
@@ -569,7 +548,7 @@ fn limits(truth: &mut Truth, chance: &mut Chance, seed: u64) {
             for &id in &ids {
                 let Some(limit) = w.body(id).expect("alive").max_speed() else { continue };
                 let case = format!("seed {seed}, {fps} fps, frame {frame}, {id:?}");
-                truth.expect(case, Fx::ZERO..=limit + Fx::from_bits(2), speed(&w, id));
+                truth.expect(case, Fx::ZERO..=limit + Fx::from_bits(2), fastest(&w, &[id]));
             }
         }
     }

@@ -2,8 +2,8 @@
 
 use testudo_physics::{BodyDef, BodyId, Fx, Shape, World, WorldDef};
 
-use crate::build::{Chance, add, at, circle, milli, raw, rect, world};
-use crate::frame::{Listed, RATES, Truth};
+use crate::build::{Chance, add, at, circle, milli, rect, world};
+use crate::frame::{Listed, RATES, Truth, any_mass, rests, top_speed};
 use crate::masses::deepest;
 
 /// Seconds after which all rests.
@@ -46,10 +46,7 @@ impl Cellar {
         }
         let most = [1_000, 4_000, 30_000, 100_000][chance.below(4) as usize];
         let body = |w: &mut World, chance: &mut Chance, place: [i64; 2], shape: Shape| {
-            let (mut mass, steps) = (1_000, chance.between(0, 16));
-            for _ in 0..steps {
-                mass = (mass * 133 / 100).min(most);
-            }
+            let mass = any_mass(chance, 1_000, most);
             let def = BodyDef::dynamic(shape).mass(milli(mass)).position(at(place[0], place[1]));
             add(w, def.friction(friction))
         };
@@ -77,18 +74,10 @@ fn lies_on_the_wedged(truth: &mut Truth, chance: &mut Chance, seed: u64) {
     for fps in RATES {
         let mut cellar = Cellar::new(chance);
         let case = format!("seed {seed}, {fps} fps, {} bodies on the wedged one", cellar.heap.len());
-        let rests = (0..REST * fps).any(|_| {
-            cellar.world.step(fps).expect("in range");
-            cellar.world.bodies().all(|body| !body.is_awake())
-        });
+        let rests = rests(&mut cellar.world, REST, fps);
         let awake = cellar.world.bodies().filter(|body| body.is_awake()).count();
-        let speed =
-            cellar.world.bodies().map(|body| raw(body.velocity())).map(|v| v[0].abs().max(v[1].abs())).max();
-        truth.claim(
-            &case,
-            rests,
-            format_args!("{awake} awake, up to {:.3}", Fx::from_bits(speed.unwrap_or(0))),
-        );
+        let speed = top_speed(&cellar.world);
+        truth.claim(&case, rests, format_args!("{awake} awake, up to {speed:.3}"));
         truth.expect(format!("{case}: depth in a wall"), Fx::ZERO..=milli(100), cellar.deepest());
     }
 }
