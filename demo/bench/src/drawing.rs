@@ -3,7 +3,7 @@
 
 use macroquad::math::Rect;
 use serde::Serialize;
-use testudo_lockstep::{PlayerId, Simulation as _, Turn};
+use testudo_lockstep::{Simulation as _, Turn};
 
 use super::quality::quantile;
 use testudo_battle::bots;
@@ -70,7 +70,7 @@ fn measure_view(name: &'static str, rect: Rect) -> Result<DrawingResult, SetupEr
     let (mut pictures, mut memories, mut units) = (Vec::new(), Vec::new(), 0);
     for frame in 0..TURNS * FRAMES_PER_TURN {
         if frame % FRAMES_PER_TURN == 0 {
-            obey_bots(&mut game, Turn(frame / FRAMES_PER_TURN));
+            bots::lead(&mut game, Turn(frame / FRAMES_PER_TURN));
         }
         game.step(20);
         // At first they only walk.
@@ -102,12 +102,4 @@ fn measure_view(name: &'static str, rect: Rect) -> Result<DrawingResult, SetupEr
         memory_us_median: quantile(&mut memories, 0.5) as u64,
         memory_us_p99: quantile(&mut memories, 0.99) as u64,
     })
-}
-
-fn obey_bots(game: &mut Game, turn: Turn) {
-    let orders = (0..SETUP.players).map(PlayerId).map(|player| (player, bots::order(game, player, turn)));
-    let orders: Vec<_> = orders.collect();
-    for (player, order) in orders {
-        order.iter().for_each(|order| game.apply(player, order));
-    }
 }

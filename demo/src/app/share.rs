@@ -73,34 +73,19 @@ pub(crate) fn open(path: &Path) -> Result<(Replay, Terms), MatchError> {
 
 #[cfg(test)]
 mod tests {
-    use testudo_lockstep::replay::{Ending, Recorder, ReplayPlayer};
-    use testudo_lockstep::{PlayerId, Simulation, Turn};
+    use testudo_lockstep::replay::ReplayPlayer;
 
     use super::*;
     use crate::app::maps;
+    use crate::app::playback::tests::recorded;
     use testudo_battle::Game;
-    use testudo_battle::bots;
 
     /// A match of two bots: its replay, and its last checksum.
     fn played(turns: u32) -> (Replay, u64) {
         let setup = Setup { players: 2, units: 30, seed: 3, map: maps::named("pass") };
-        let mut recorder = Recorder::new(&recording::header(&Terms { setup, turns }));
-        let mut game = Game::new(setup).unwrap();
-        for turn in (0..turns).map(Turn) {
-            for player in [PlayerId(0), PlayerId(1)] {
-                if let Some(order) = bots::order(&game, player, turn) {
-                    recorder.action(player, &order);
-                    game.apply(player, &order);
-                }
-            }
-            for _ in 0..4 + turn.0 / 90 {
-                recorder.frame(20);
-                game.step(20);
-            }
-            recorder.end_turn(game.checksum());
-        }
-        recorder.end(Ending::Over);
-        (Replay::read(recorder.take_bytes(), Setup::sim_version()).unwrap(), game.checksum())
+        let replay = recorded(&Terms { setup, turns }, None, |turn| 4 + turn / 90);
+        let checksum = replay.turn(turns - 1).and_then(|(_, checksum)| checksum).unwrap();
+        (replay, checksum)
     }
 
     #[test]

@@ -245,9 +245,9 @@ impl ReplayComparison {
 
 #[cfg(test)]
 mod tests {
-    use std::ops::Range;
+    use std::ops::RangeInclusive;
 
-    use testudo_lockstep::replay::{Ending, Recorded, Recorder};
+    use testudo_lockstep::replay::{Ending, Recorded};
     use testudo_lockstep::{Simulation as _, Turn};
 
     use super::*;
@@ -258,13 +258,13 @@ mod tests {
     const SETUP: Setup = Setup { players: 2, units: 8, seed: 3, map: None };
 
     /// What a copy of a match records that goes on with turn 100: these turns, with a keyframe after so many. It is damaged after one of them.
-    fn copy(turns: Range<u32>, keyframe_every: u32, damaged: Option<u32>) -> Replay {
+    fn copy(turns: RangeInclusive<u32>, keyframe_every: u32, damaged: Option<u32>) -> Replay {
         let header = recording::header(&Terms { setup: SETUP, turns: 200 });
         let mut game = Game::new(SETUP).unwrap();
-        (100..turns.start.min(200)).for_each(|_| game.step(20));
+        (100..(*turns.start()).min(200)).for_each(|_| game.step(20));
         let unit = game.unit_slots().next().unwrap();
         let mut game =
-            Recorded::new(game, &header).keyframe_every(keyframe_every).starting_at(Turn(turns.start));
+            Recorded::new(game, &header).keyframe_every(keyframe_every).starting_at(Turn(*turns.start()));
         for turn in turns {
             game.step(20);
             if damaged == Some(turn) {
@@ -286,7 +286,7 @@ mod tests {
     /// The difference was named by its turn in the file, beside turns of the match.
     #[test]
     fn a_difference_of_a_resumed_match_is_in_a_turn_of_the_match() {
-        let found = compare(SETUP, &copy(100..110, 1, None), &copy(100..110, 1, Some(105))).unwrap();
+        let found = compare(SETUP, &copy(100..=109, 1, None), &copy(100..=109, 1, Some(105))).unwrap();
         let at_turn = found.difference.as_ref().map(|number| number.at_turn);
         assert_eq!((found.first_divergent_turn, at_turn), (Some(105), Some(106)));
         assert!(found.in_words().contains("before turn 106"), "{}", found.in_words());
@@ -295,8 +295,8 @@ mod tests {
     /// The damaged copy's state of a later turn was compared with the last one that the shorter file leads to: thousands of other numbers differed.
     #[test]
     fn a_sound_replay_that_ends_early_leads_to_the_same_number() {
-        let damaged = copy(100..120, 15, Some(105));
-        let (whole, short) = (copy(100..120, 15, None), copy(100..107, 15, None));
+        let damaged = copy(100..=119, 15, Some(105));
+        let (whole, short) = (copy(100..=119, 15, None), copy(100..=106, 15, None));
         let expected = found(&whole, &damaged);
         assert!(expected.2.contains("\"at_turn\":115"), "{expected:?}");
         assert_eq!(found(&short, &damaged), expected);
@@ -306,48 +306,28 @@ mod tests {
     /// Nothing was compared, as if the damaged copy had kept no state.
     #[test]
     fn a_replay_that_begins_later_leads_to_the_same_number() {
-        let whole = copy(100..120, 1, None);
-        let expected = found(&whole, &copy(100..120, 1, Some(105)));
+        let whole = copy(100..=119, 1, None);
+        let expected = found(&whole, &copy(100..=119, 1, Some(105)));
         assert!(expected.2.contains("\"at_turn\":106"), "{expected:?}");
-        let later = copy(103..120, 1, Some(105));
+        let later = copy(103..=119, 1, Some(105));
         assert_eq!(found(&whole, &later), expected);
         assert_eq!(found(&later, &whole).2, expected.2, "in the other order");
-        assert_eq!(found(&copy(103..120, 1, None), &copy(100..120, 1, Some(105))), expected);
+        assert_eq!(found(&copy(103..=119, 1, None), &copy(100..=119, 1, Some(105))), expected);
     }
 
     /// A file may begin with any number. In builds that look for overflow it was a panic.
     #[test]
     fn a_replay_that_begins_at_the_last_turn_there_can_be_is_compared() {
         let first = u32::MAX - 1;
-        let bytes = |damaged: bool| {
-            let header = recording::header(&Terms { setup: SETUP, turns: 200 });
-            let mut recorder = Recorder::new(&header);
-            let mut game = Game::new(SETUP).unwrap();
-            let mut state = Vec::new();
-            let unit = game.unit_slots().next().unwrap();
-            state::save(&mut game, &mut state);
-            recorder.start(first, &state);
-            for turn in 0..2 {
-                recorder.frame(20);
-                game.step(20);
-                if damaged && turn == 0 {
-                    game.corrupt(unit, BodyField::PositionX, 3).unwrap();
-                }
-                recorder.end_turn(game.checksum());
-            }
-            state::save(&mut game, &mut state);
-            recorder.keyframe(&state);
-            recorder.end(Ending::Over);
-            Replay::read(recorder.take_bytes(), header.sim_version).unwrap()
-        };
-        let found = compare(SETUP, &bytes(false), &bytes(true)).unwrap();
+        let [whole, damaged] = [None, Some(first)].map(|damaged| copy(first..=u32::MAX, 2, damaged));
+        let found = compare(SETUP, &whole, &damaged).unwrap();
         assert_eq!((found.first_divergent_turn, found.outlier), (Some(first), Some("B")));
     }
 
     /// "It has no later keyframe" was said of a file of which nobody knew that it was the damaged one.
     #[test]
     fn whoever_has_no_outlier_is_not_told_of_its_keyframes() {
-        let found = compare(SETUP, &copy(100..110, 1, Some(104)), &copy(100..110, 1, Some(105))).unwrap();
+        let found = compare(SETUP, &copy(100..=109, 1, Some(104)), &copy(100..=109, 1, Some(105))).unwrap();
         assert_eq!(found.outlier, Some("A"));
         let unknown = ReplayComparison { outlier: Some("unknown"), difference: None, ..found };
         assert!(!unknown.in_words().contains("later"), "{}", unknown.in_words());

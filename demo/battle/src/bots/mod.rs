@@ -4,7 +4,7 @@
 //! A bot goes at the enemy's army, and recruits follow at once. It falls back when too few are left, defends its base, and takes barracks and keeps once hardly
 //! anybody is left to defend them. What divides the levels is how they lead, not how their units walk.
 
-use testudo_lockstep::{PlayerId, Turn};
+use testudo_lockstep::{PlayerId, Simulation as _, Turn};
 
 use crate::point::mean;
 use crate::{
@@ -94,6 +94,15 @@ enum Plan {
 struct Force {
     count: u32,
     middle: Point,
+}
+
+/// Lets a bot of ordinary level order about every army at the start of a turn.
+pub fn lead(game: &mut Game, turn: Turn) {
+    for player in (0..game.setup().players).map(PlayerId) {
+        if let Some(order) = order(game, player, turn) {
+            game.apply(player, &order);
+        }
+    }
 }
 
 /// The order that a bot of ordinary level gives at the start of a turn, if any.

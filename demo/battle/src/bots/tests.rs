@@ -14,11 +14,7 @@ fn members_of_a_team_do_not_fight_each_other_and_win_together() {
     game.apply(PlayerId(0), &Order::new(Selection::All, Command::Teams(teams)));
     let mut turn = 0;
     while game.result().is_none() {
-        for player in (0..4).map(PlayerId) {
-            if let Some(order) = order(&game, player, Turn(turn)) {
-                game.apply(player, &order);
-            }
-        }
+        lead(&mut game, Turn(turn));
         for _ in 0..4 {
             game.step(20);
             let fights = |unit: UnitLook| game.fights_a_friend(unit.number);
@@ -54,23 +50,26 @@ fn bots_depend_on_nothing_but_state_seed_player_and_turn() {
     assert!(kinds.len() >= 6, "bots give few kinds of orders: {kinds:?}");
 }
 
-/// Plays until a player has won; returns the number of turns of 0.2 s. `None`: an idle player.
-fn play(setup: Setup, levels: [Option<Level>; 2], turns_max: u32) -> (Game, u32) {
-    play_watched(setup, levels, turns_max, |_| ())
+/// Fifteen minutes in turns of 0.2 s.
+const FIFTEEN_MINUTES: u32 = 4_500;
+
+/// Plays until a player has won, for a quarter of an hour at most; returns the number of turns of 0.2 s. `None`: an idle player.
+fn play(setup: Setup, levels: [Option<Level>; 2]) -> (Game, u32) {
+    let bots = |game: &Game, player: PlayerId, turn| order_at(levels[player.index()]?, game, player, turn);
+    play_watched(setup, bots, |_| ())
 }
 
-/// As [`play`], and shows the battle after every turn.
+/// As [`play`] with whatever gives these orders, and shows the battle after every turn.
 fn play_watched(
     setup: Setup,
-    levels: [Option<Level>; 2],
-    turns_max: u32,
+    orders: impl Fn(&Game, PlayerId, Turn) -> Option<Order>,
     mut watch: impl FnMut(&Game),
 ) -> (Game, u32) {
     let mut game = Game::new(setup).unwrap();
     let mut turn = 0;
-    while game.result().is_none() && turn < turns_max {
-        for (player, level) in (0..2).map(PlayerId).zip(levels) {
-            if let Some(order) = level.and_then(|level| order_at(level, &game, player, Turn(turn))) {
+    while game.result().is_none() && turn < FIFTEEN_MINUTES {
+        for player in (0..2).map(PlayerId) {
+            if let Some(order) = orders(&game, player, Turn(turn)) {
                 game.apply(player, &order);
             }
         }
@@ -81,13 +80,9 @@ fn play_watched(
     (game, turn)
 }
 
-/// Fifteen minutes in turns of 0.2 s.
-const FIFTEEN_MINUTES: u32 = 4_500;
-
 #[test]
 fn two_bots_fight_to_an_end() {
-    let (game, turn) =
-        play(Setup { players: 2, units: 30, seed: 7, map: None }, [Some(Level::Normal); 2], FIFTEEN_MINUTES);
+    let (game, turn) = play(Setup { players: 2, units: 30, seed: 7, map: None }, [Some(Level::Normal); 2]);
     let winner = game.result().expect("nobody has won after a quarter of an hour");
     assert!(turn > 300, "over after {turn} turns of 0.2 s");
     assert!(game.building_looks().all(|building| u32::from(building.army) == winner));
@@ -98,7 +93,7 @@ fn two_bots_fight_to_an_end() {
 fn bots_on_every_map_fight_to_an_end() {
     for (seed, name) in (0..6).zip(MAP_NAMES.into_iter().cycle()) {
         let setup = Setup { players: 2, units: 40, seed, map: Map::named(name) };
-        let (game, turn) = play(setup, [Some(Level::Normal); 2], FIFTEEN_MINUTES);
+        let (game, turn) = play(setup, [Some(Level::Normal); 2]);
         let scores = [game.score(0), game.score(1)];
         assert!(game.result().is_some(), "{name}, seed {seed}: nobody has won, {scores:?}");
         assert!(turn > 450, "{name}, seed {seed}: over after {turn} turns of 0.2 s");
@@ -113,7 +108,7 @@ fn every_level_beats_an_idle_player() {
         let bot = seed as usize % 2;
         let mut levels = [None; 2];
         levels[bot] = Some(level);
-        let (game, turn) = play(Setup { players: 2, units: 40, seed, map: None }, levels, FIFTEEN_MINUTES);
+        let (game, turn) = play(Setup { players: 2, units: 40, seed, map: None }, levels);
         let scores = [game.score(0), game.score(1)];
         assert_eq!(game.result(), Some(bot as u32), "seed {seed}, {level:?}, {turn} turns, {scores:?}");
     }
@@ -136,21 +131,12 @@ fn newcomer(game: &Game, player: u8, turn: u32) -> Option<Order> {
 
 /// The winner of a match against a bot; the newcomer is player 1 in every second one.
 fn against_a_newcomer(level: Level, setup: Setup) -> Option<u32> {
-    let mut game = Game::new(setup).unwrap();
-    let (person, bot) = ((setup.seed % 2) as u8, 1 - (setup.seed % 2) as u8);
-    let mut turn = 0;
-    while game.result().is_none() && turn < FIFTEEN_MINUTES {
-        let orders = [
-            (person, newcomer(&game, person, turn)),
-            (bot, order_at(level, &game, PlayerId(bot), Turn(turn))),
-        ];
-        for (player, order) in orders {
-            order.iter().for_each(|order| game.apply(PlayerId(player), order));
-        }
-        (0..4).for_each(|_| game.step(20));
-        turn += 1;
-    }
-    game.result()
+    let person = (setup.seed % 2) as u8;
+    let orders = |game: &Game, player: PlayerId, turn: Turn| match player.0 == person {
+        true => newcomer(game, person, turn.0),
+        false => order_at(level, game, player, turn),
+    };
+    play_watched(setup, orders, |_| ()).0.result()
 }
 
 /// Against an easy bot without pauses one match of nine was won. The test stops when the matches that are left change nothing.
@@ -185,7 +171,7 @@ fn winner_of(mut levels: [Level; 2], seed: u64) -> Option<Level> {
         levels.reverse();
     }
     let map = Map::named(MAP_NAMES[seed as usize % MAP_NAMES.len()]);
-    let (game, _) = play(Setup { players: 2, units: 60, seed, map }, levels.map(Some), FIFTEEN_MINUTES);
+    let (game, _) = play(Setup { players: 2, units: 60, seed, map }, levels.map(Some));
     game.result().map(|winner| levels[winner as usize])
 }
 
@@ -215,7 +201,7 @@ fn comebacks(seeds: impl Iterator<Item = u64>, enough: (u32, u32)) -> (u32, u32)
         let map = Map::named(MAP_NAMES[seed as usize % MAP_NAMES.len()]);
         let setup = Setup { players: 2, units: 60, seed, map };
         let mut behind = None;
-        let (game, _) = play_watched(setup, [Some(Level::Normal); 2], FIFTEEN_MINUTES, |game| {
+        let (game, _) = play_watched(setup, order, |game| {
             let [first, second] = [0, 1].map(|army| game.score(army).1);
             if behind.is_none() && first.abs_diff(second) * 5 >= setup.units {
                 behind = Some(u32::from(second > first));

@@ -48,7 +48,7 @@ fn ahead(mut game: Game) -> Game {
 
 #[cfg(test)]
 mod tests {
-    use testudo_lockstep::{PlayerId, Turn};
+    use testudo_lockstep::Turn;
 
     use super::*;
     use testudo_battle::Setup;
@@ -59,10 +59,7 @@ mod tests {
         for turns in [0, 20, 250] {
             let mut game = Game::new(Setup { players: 2, units: 60, seed: 4, map: None }).unwrap();
             for turn in 0..turns {
-                for player in (0..2).map(PlayerId) {
-                    let order = bots::order(&game, player, Turn(turn));
-                    order.iter().for_each(|order| game.apply(player, order));
-                }
+                bots::lead(&mut game, Turn(turn));
                 (0..4).for_each(|_| game.step(20));
             }
             let (slot, bit) = choose(&game, &mut Dice::new(7)).unwrap();

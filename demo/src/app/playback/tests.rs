@@ -1,6 +1,6 @@
 //! Recorded battles for the tests of this folder. `tests/lockstep/viewing.rs` tries seeking and comparing.
 
-use testudo_lockstep::replay::{Ending, Notice, Recorder, Replay};
+use testudo_lockstep::replay::{Ending, Recorded, Replay};
 use testudo_lockstep::{PlayerId, Simulation, Turn};
 
 use crate::app::playback::{Budget, Course};
@@ -12,32 +12,32 @@ fn terms(turns: u32) -> Terms {
     Terms { setup: Setup { players: 2, units: 12, seed: 5, map: None }, turns }
 }
 
-/// Two bots. `gone`: a player leaves in this turn.
+/// Two bots, in turns of four frames. `gone`: a player leaves in this turn.
 pub(super) fn record(turns: u32, gone: Option<(u32, u8)>) -> Replay {
-    let terms = terms(turns);
-    let mut recorder = Recorder::new(&replay_header(&terms));
-    let mut game = Game::new(terms.setup).unwrap();
-    for turn in 0..turns {
+    recorded(&terms(turns), gone, |_| 4)
+}
+
+/// A match of two bots, in turns of so many frames.
+pub(crate) fn recorded(terms: &Terms, gone: Option<(u32, u8)>, frames: fn(u32) -> u32) -> Replay {
+    let header = replay_header(terms);
+    let mut game = Recorded::new(Game::new(terms.setup).unwrap(), &header);
+    for turn in 0..terms.turns {
         for player in (0..2).map(PlayerId) {
             if gone == Some((turn, player.0)) {
-                recorder.notice(player, Notice::Gone);
                 game.player_gone(player, Turn(turn));
             }
             if gone.is_none_or(|(gone, who)| turn < gone || who != player.0)
-                && let Some(order) = bots::order(&game, player, Turn(turn))
+                && let Some(order) = bots::order(game.game(), player, Turn(turn))
             {
-                recorder.action(player, &order);
                 game.apply(player, &order);
             }
         }
-        for _ in 0..4 {
-            recorder.frame(20);
-            game.step(20);
-        }
-        recorder.end_turn(game.checksum());
+        (0..frames(turn)).for_each(|_| game.step(20));
+        let checksum = game.checksum();
+        game.turn_ended(Turn(turn), checksum);
     }
-    recorder.end(Ending::Over);
-    Replay::read(recorder.bytes().to_vec(), Setup::sim_version()).unwrap()
+    game.finish(Ending::Over);
+    Replay::read(game.take_bytes(), header.sim_version).unwrap()
 }
 
 pub(crate) fn course(turns: u32) -> Course {

@@ -297,22 +297,14 @@ mod tests {
 
     fn play(game: &mut Game, turns: core::ops::Range<u32>) {
         for turn in turns {
-            begin(game, turn);
+            bots::lead(game, Turn(turn));
             (0..4).for_each(|_| game.step(20));
-        }
-    }
-
-    fn begin(game: &mut Game, turn: u32) {
-        for player in (0..2).map(PlayerId) {
-            if let Some(order) = bots::order(game, player, Turn(turn)) {
-                game.apply(player, &order);
-            }
         }
     }
 
     /// The record of one turn of four frames; `fault` changes the copy after one of them.
     fn turn(game: &mut Game, turn: u32, mut fault: impl FnMut(u32, &mut Game)) -> TurnRecord {
-        begin(game, turn);
+        bots::lead(game, Turn(turn));
         let mut record = TurnRecord::default();
         for frame in 0..4 {
             game.step(20);
@@ -413,7 +405,7 @@ mod tests {
         };
         for broken in 0..2 {
             let mut copies = [0, 1].map(|_| game.clone());
-            begin(&mut copies[0], 10);
+            bots::lead(&mut copies[0], Turn(10));
             let past_actions: Vec<PastAction> = (0..2)
                 .map(PlayerId)
                 .filter_map(|player| {
