@@ -42,8 +42,12 @@ pub(crate) enum MatchError {
     Randomness(String),
     /// The secret of this machine's player can be neither read nor kept.
     Key { path: std::path::PathBuf, what: String },
-    /// The cubes cannot be shown.
+    /// The scene of cubes is out of range.
+    Scene(String),
+    /// The scene of cubes ended early.
     Cubes(String),
+    /// There is no display; why.
+    NoDisplay(String),
     /// A replay file cannot be written or played.
     Replay { path: std::path::PathBuf, what: String },
 }
@@ -75,6 +79,8 @@ impl MatchError {
                 | Self::Config(_)
                 | Self::Agreement(_)
                 | Self::Fault(_)
+                | Self::Scene(_)
+                | Self::NoDisplay(_)
                 | Self::NoPage(_)
                 | Self::Key { .. }
                 | Self::Replay { .. }
@@ -187,7 +193,8 @@ impl fmt::Display for MatchError {
             Self::Socket(error) => write!(f, "the network failed: {error}"),
             Self::Randomness(what) => write!(f, "the system gives no random numbers: {what}"),
             Self::Key { path, what } => write!(f, "the player's key, {}: {what}", path.display()),
-            Self::Cubes(what) => write!(f, "{what}"),
+            Self::Scene(what) | Self::Cubes(what) => f.write_str(what),
+            Self::NoDisplay(why) => write!(f, "there is no window ({why}): use --bot --headless"),
             Self::Replay { path, what } => write!(f, "{}: {what}", path.display()),
         }
     }

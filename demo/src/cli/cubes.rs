@@ -4,13 +4,14 @@ use serde::Serialize;
 use testudo_lockstep::simnet::LinkConfig;
 use testudo_lockstep::{Duration, PlayoutMode};
 
+use crate::app::MatchError;
 use crate::cli::args::CubesArgs;
 use crate::cli::headless::progress_bar;
 use crate::cli::plot::{Plot, PlotFile, Series};
 use crate::cli::{Failed, needs_window, tell_no_window, window};
 use crate::console::{out, outln};
 use crate::pair::{CubesMatch, CubesOutcome, CubesSpec, FRAMES_MAX, Moment, PLAYOUT_DELAY};
-use crate::view::{self, WindowError};
+use crate::view;
 use testudo_cubes::{Autopilot, FRAMES_PER_SECOND, Setup};
 
 /// A cube that is displaced by its own width is visibly somewhere else. This is the mean of the widths, units.
@@ -66,12 +67,11 @@ pub(crate) fn cubes(options: &CubesArgs, json: bool) -> Result<bool, Failed> {
     let playout = PlayoutMode::Adaptive { late_ppm: 1_000, start: PLAYOUT_DELAY };
     let spec = spec(options, PLAYED_SECONDS, playout)?;
     match view::open_cubes(spec, window(&options.window)?) {
-        Ok(agree) => Ok(agree),
-        Err(WindowError::NoDisplay(why)) => {
+        Err(MatchError::NoDisplay(why)) => {
             tell_no_window(&why, "an autopilot plays", &options.window);
             told(options, json)
         }
-        Err(WindowError::Match(error)) => Err(error.into()),
+        shown => Ok(shown?),
     }
 }
 

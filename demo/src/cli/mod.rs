@@ -32,7 +32,6 @@ use crate::cli::args::{Arguments, Command, SkirmishArgs};
 use crate::cli::report::Report;
 use crate::console;
 use crate::console::{errln, out, outln};
-use crate::pair::CubesError;
 use crate::view::WindowOptions;
 
 /// The reason why there is no result: one sentence and the exit code.
@@ -51,12 +50,6 @@ impl Failed {
 
 impl From<MatchError> for Failed {
     fn from(error: MatchError) -> Self {
-        Self { code: if error.is_usage() { 2 } else { 1 }, sentence: error.to_string() }
-    }
-}
-
-impl From<CubesError> for Failed {
-    fn from(error: CubesError) -> Self {
         Self { code: if error.is_usage() { 2 } else { 1 }, sentence: error.to_string() }
     }
 }

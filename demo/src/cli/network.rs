@@ -29,7 +29,7 @@ use crate::cli::{
     tell_script, told, window,
 };
 use crate::console::errln;
-use crate::view::{self, WindowError};
+use crate::view;
 use testudo_battle::{BodyField, Teams};
 
 /// A longer line is no code.
@@ -170,14 +170,7 @@ fn run(
         }
         (false, _) => {
             let options = window(&own.window)?;
-            view::open_network(start, options, move |game, news| tell(game, news, json)).map_err(|error| {
-                match error {
-                    WindowError::NoDisplay(why) => {
-                        Failed::usage(format!("there is no window ({why}): use --bot --headless"))
-                    }
-                    WindowError::Match(error) => error.into(),
-                }
-            })?
+            view::open_network(start, options, move |game, news| tell(game, news, json))?
         }
     };
     print_outcome(outcome.as_ref(), own, json, network)

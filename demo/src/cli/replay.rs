@@ -12,7 +12,7 @@ use crate::cli::args::{LinkArgs, ReplayArgs, VerifyArgs};
 use crate::cli::headless::progress_bar;
 use crate::cli::{Failed, check_files, needs_window, print_json, tell_no_window, window};
 use crate::console::{out, outln};
-use crate::view::{self, WindowError};
+use crate::view;
 use testudo_battle::Game;
 use testudo_render::clock::Clock;
 
@@ -146,12 +146,11 @@ pub(crate) fn replay(options: &ReplayArgs, json: bool) -> Result<bool, Failed> {
         return Err(Failed::usage(format!("turn {turn}: the replay has {}", count(replay.turns(), "turn"))));
     }
     match view::open_replay(Course::new(replay, terms)?, options.turn, window(&options.window)?) {
-        Ok(is_good) => Ok(is_good),
-        Err(WindowError::NoDisplay(why)) => {
+        Err(MatchError::NoDisplay(why)) => {
             tell_no_window(&why, "the replay is printed as text", &options.window);
             tell(options, json)
         }
-        Err(WindowError::Match(error)) => Err(error.into()),
+        shown => Ok(shown?),
     }
 }
 

@@ -3,14 +3,15 @@
 use testudo_lockstep::{Pace, Topology};
 
 use crate::app::{
-    Checks, NetworkMatch, News, Pilot, ReplayFile, SimulatedMatch, SkirmishSpec, TURNS_MAX, Terms, maps,
+    Checks, MatchError, NetworkMatch, News, Pilot, ReplayFile, SimulatedMatch, SkirmishSpec, TURNS_MAX,
+    Terms, maps,
 };
 use crate::cli::args::{MatchArgs, NetworkArgs, SkirmishArgs};
 use crate::cli::headless::{in_words, link_settings, run, terms};
 use crate::cli::value::Ground;
 use crate::cli::{Failed, network, print, print_json, tell_no_window, window};
 use crate::console::outln;
-use crate::view::{self, WindowError};
+use crate::view;
 use testudo_battle::Teams;
 use testudo_battle::bots::Level;
 
@@ -29,16 +30,16 @@ pub(crate) fn skirmish(options: &SkirmishArgs, json: bool) -> Result<bool, Faile
     let opened = window(&options.window)?;
     let tell = move |game: &NetworkMatch, news: &News| network::tell(game, news, json);
     match view::open(window_spec(options, &game, &link, other), options.page.clone(), opened, tell) {
-        Ok(agree) => {
+        Err(MatchError::NoDisplay(why)) => {
+            tell_no_window(&why, "the match runs headless", &options.window);
+        }
+        shown => {
+            let agree = shown?;
             if json {
                 print_json(&serde_json::json!({ "checksums_agree": agree }));
             }
             return Ok(agree);
         }
-        Err(WindowError::NoDisplay(why)) => {
-            tell_no_window(&why, "the match runs headless", &options.window);
-        }
-        Err(WindowError::Match(error)) => return Err(error.into()),
     }
     let spec = SimulatedMatch {
         terms: terms(&game),

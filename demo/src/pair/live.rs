@@ -5,9 +5,9 @@ use testudo_lockstep::simnet::LinkConfig;
 use testudo_lockstep::{Duration, Instant};
 use testudo_physics::Fx;
 
-use super::{CubesError, CubesMatch, CubesSpec, Moment, Side};
-use crate::app::Sample;
+use super::{CubesMatch, CubesSpec, Moment, Side};
 use crate::app::watch::telemetry::Telemetry;
+use crate::app::{MatchError, Sample};
 use testudo_cubes::{Cubes, FRAMES_PER_SECOND, Input};
 use testudo_render::clock::Clock;
 
@@ -30,7 +30,7 @@ impl LiveCubes {
     ///
     /// # Errors
     /// Settings out of range, or a network that does not let them meet.
-    pub(crate) fn new(spec: &CubesSpec) -> Result<Self, CubesError> {
+    pub(crate) fn new(spec: &CubesSpec) -> Result<Self, MatchError> {
         let inner = CubesMatch::start(spec)?;
         let time = inner.sides.now();
         Ok(Self { inner, time, telemetry: Telemetry::new(time), first_difference: None, looked_at: 0 })
@@ -46,7 +46,7 @@ impl LiveCubes {
         span: Duration,
         budget: Duration,
         mut keys: impl FnMut() -> Input,
-    ) -> Result<(), CubesError> {
+    ) -> Result<(), MatchError> {
         let (clock, until) = (Clock::start(), self.time + span);
         while self.inner.sides.now() <= until && !self.is_over() {
             self.happen(&mut keys)?;
@@ -63,7 +63,7 @@ impl LiveCubes {
     ///
     /// # Errors
     /// A session that has failed.
-    pub(crate) fn step_frame(&mut self, mut keys: impl FnMut() -> Input) -> Result<(), CubesError> {
+    pub(crate) fn step_frame(&mut self, mut keys: impl FnMut() -> Input) -> Result<(), MatchError> {
         let (frame, limit) = (self.frame(0), self.time + STEP_PATIENCE);
         while self.frame(0) == frame && self.inner.sides.now() <= limit && !self.is_over() {
             self.time = self.time.max(self.inner.sides.now());
@@ -73,7 +73,7 @@ impl LiveCubes {
     }
 
     /// Everything that happens at the next point of virtual time.
-    fn happen(&mut self, keys: &mut impl FnMut() -> Input) -> Result<(), CubesError> {
+    fn happen(&mut self, keys: &mut impl FnMut() -> Input) -> Result<(), MatchError> {
         self.inner.step(keys);
         let fresh = self.inner.moments.iter().skip(self.looked_at as usize);
         if let (None, Some(offset)) = (self.first_difference, fresh.clone().position(|m| !m.agrees)) {

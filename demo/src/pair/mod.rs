@@ -8,15 +8,16 @@ mod live;
 
 pub(crate) use live::LiveCubes;
 
-use core::fmt;
 use std::collections::VecDeque;
 
 use testudo_lockstep::simnet::{LinkConfig, SimNet};
 use testudo_lockstep::{
-    ConfigError, Driver, Duration, Event, Failure, FrameRate, Identity, Instant, PeerId, PlayerId, Playout,
-    PlayoutMode, Session, SessionConfig, SessionPhase, Simulation, Turn, VirtualMatch,
+    Driver, Duration, Event, Failure, FrameRate, Identity, Instant, PeerId, PlayerId, Playout, PlayoutMode,
+    Session, SessionConfig, SessionPhase, Simulation, Turn, VirtualMatch,
 };
 use testudo_physics::{Pcg32, hash_bytes};
+
+use crate::app::MatchError;
 
 use testudo_cubes::{ContactOrder, Cubes, FRAMES_PER_SECOND, FloatCubes, Input, Setup, SetupError};
 
@@ -64,23 +65,6 @@ impl CubesSpec {
             corrupt_frame: None,
         }
     }
-}
-
-/// Why the demonstration did not finish.
-#[derive(Debug)]
-pub(crate) enum CubesError {
-    Setup(SetupError),
-    Config(ConfigError),
-    /// A session ended early, after this many frames on the right.
-    Failed {
-        failure: Failure,
-        frames: u32,
-    },
-    /// The network delivered too little in this much virtual time.
-    TooSlow {
-        after: Duration,
-        frames: u32,
-    },
 }
 
 /// Distance between right and left side in the same frame.
@@ -143,7 +127,7 @@ impl CubesMatch {
     /// Both sides are ready, and the left one is about to run its first frame; the handshake has passed in virtual time.
     /// # Errors
     /// Settings out of range, or a network over which they do not connect.
-    pub(crate) fn start(spec: &CubesSpec) -> Result<Self, CubesError> {
+    pub(crate) fn start(spec: &CubesSpec) -> Result<Self, MatchError> {
         let config = SessionConfig::input(1, FRAMES_PER_SECOND)
             .simulated()
             .turns(spec.frames)
@@ -191,7 +175,7 @@ impl CubesMatch {
         &mut self,
         up_to: Duration,
         mut keys: impl FnMut() -> Input,
-    ) -> Result<bool, CubesError> {
+    ) -> Result<bool, MatchError> {
         let until = self.began.0 + up_to;
         while !self.sides.is_over() && self.sides.now() < until {
             self.step(&mut keys);
@@ -208,13 +192,13 @@ impl CubesMatch {
         mut self,
         keys: impl FnMut() -> Input,
         mut progress: impl FnMut(u32),
-    ) -> Result<CubesOutcome, CubesError> {
+    ) -> Result<CubesOutcome, MatchError> {
         let length =
             Duration::from_micros(u64::from(self.spec.frames) * 1_000_000 / u64::from(FRAMES_PER_SECOND));
         let (limit, mut passed, mut keys) = (length.times(4) + PATIENCE, Duration::ZERO, keys);
         while !self.run(passed, &mut keys)? {
             if passed >= limit {
-                return Err(CubesError::TooSlow { after: passed, frames: self.frames_compared() });
+                return Err(too_slow(passed, self.frames_compared()));
             }
             passed = passed + Duration::from_secs(1);
             progress(self.frames_compared());
@@ -232,12 +216,12 @@ impl CubesMatch {
     }
 
     /// Lets virtual time pass until the left side's first frame is due.
-    fn meet(&mut self) -> Result<(), CubesError> {
+    fn meet(&mut self) -> Result<(), MatchError> {
         let left = |sides: &VirtualMatch<Side>| sides.drivers()[0].session().phase();
         while left(&self.sides) == SessionPhase::Lobby {
             let now = self.sides.now();
             if now.since(Instant::ZERO) > PATIENCE {
-                return Err(CubesError::TooSlow { after: PATIENCE, frames: 0 });
+                return Err(too_slow(PATIENCE, 0));
             }
             self.sides.step(&mut |_, _, _, _| {});
             self.began = (now, self.sides.drivers()[0].session().stats().bytes_sent);
@@ -268,10 +252,10 @@ impl CubesMatch {
         }
     }
 
-    fn check(&self) -> Result<(), CubesError> {
+    fn check(&self) -> Result<(), MatchError> {
         for driver in self.sides.drivers() {
             if let SessionPhase::Failed(failure) = driver.session().phase() {
-                return Err(CubesError::Failed { failure, frames: self.frames_compared() });
+                return Err(MatchError::Cubes(in_words(failure, self.frames_compared())));
             }
         }
         Ok(())
@@ -412,44 +396,22 @@ impl Gap {
     }
 }
 
-impl CubesError {
-    /// Whether the user asked for something that does not exist.
-    pub(crate) fn is_usage(&self) -> bool {
-        matches!(self, Self::Setup(_) | Self::Config(_))
-    }
-}
-
-impl fmt::Display for CubesError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Setup(error) => write!(f, "{error}"),
-            Self::Config(error) => write!(f, "{error}"),
-            Self::Failed { failure: Failure::Dropped, frames } => {
-                let seconds = WINDOW / FRAMES_PER_SECOND;
-                write!(
-                    f,
-                    "the right side fell more than {seconds} s behind after {frames} frames and was given up"
-                )
-            }
-            Self::Failed { failure, frames } => write!(f, "{failure}, after {frames} frames"),
-            Self::TooSlow { after, frames } => {
-                let seconds = after.as_micros() / 1_000_000;
-                write!(f, "the network delivered too little: {frames} frames in {seconds} s")
-            }
-        }
-    }
-}
-
-impl std::error::Error for CubesError {}
-
-impl From<SetupError> for CubesError {
+impl From<SetupError> for MatchError {
     fn from(error: SetupError) -> Self {
-        Self::Setup(error)
+        Self::Scene(error.to_string())
     }
 }
 
-impl From<ConfigError> for CubesError {
-    fn from(error: ConfigError) -> Self {
-        Self::Config(error)
+/// Why a session gave up after so many frames.
+fn in_words(failure: Failure, frames: u32) -> String {
+    if failure != Failure::Dropped {
+        return format!("{failure}, after {frames} frames");
     }
+    let seconds = WINDOW / FRAMES_PER_SECOND;
+    format!("the right side fell more than {seconds} s behind after {frames} frames and was given up")
+}
+
+fn too_slow(after: Duration, frames: u32) -> MatchError {
+    let seconds = after.as_micros() / 1_000_000;
+    MatchError::Cubes(format!("the network delivered too little: {frames} frames in {seconds} s"))
 }

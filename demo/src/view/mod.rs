@@ -11,6 +11,6 @@ mod screens;
 mod widgets;
 
 #[cfg(not(target_arch = "wasm32"))]
-pub(crate) use platform::native::{WindowError, WindowOptions, open, open_cubes, open_network, open_replay};
+pub(crate) use platform::native::{WindowOptions, open, open_cubes, open_network, open_replay};
 #[cfg(target_arch = "wasm32")]
 pub(crate) use platform::page::open_page;

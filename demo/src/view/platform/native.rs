@@ -12,22 +12,15 @@ use crate::app::display::{self, Display};
 use crate::app::interrupt;
 use crate::app::playback::Course;
 use crate::app::{MatchError, NetworkMatch, News, Outcome, SkirmishSpec};
-use crate::pair::{CubesError, CubesSpec};
+use crate::pair::CubesSpec;
 use crate::view::command::order_log::{OrderLog, Sink};
 use crate::view::hud::stage::Stage;
 use crate::view::platform::conf::conf;
+use crate::view::screens::viewing::Told;
 use crate::view::screens::{cubes, desk, network, viewing};
 
 /// The speed at which the match begins, percent.
 const REAL_TIME: u32 = 100;
-
-/// Why there was no window, or what went wrong in it.
-#[derive(Debug)]
-pub(crate) enum WindowError<E> {
-    /// There is no display; why.
-    NoDisplay(String),
-    Match(E),
-}
 
 /// How a window is opened.
 #[derive(Debug, Default)]
@@ -37,9 +30,6 @@ pub(crate) struct WindowOptions {
     /// At most so many pictures per second.
     pub(crate) fps_max: Option<u32>,
 }
-
-/// Where a window's pictures leave their verdict so far, because a window may be closed at any time.
-type Told<E> = Rc<Cell<Option<Result<bool, E>>>>;
 
 /// Opens a window with both clients of a match and runs until it is closed; links lead to `page`. `tell` hears what
 /// happens in matches with others. Tells whether the copies were equal all the
@@ -52,7 +42,7 @@ pub(crate) fn open(
     page: Option<String>,
     options: WindowOptions,
     tell: impl Fn(&NetworkMatch, &News) + 'static,
-) -> Result<bool, WindowError<MatchError>> {
+) -> Result<bool, MatchError> {
     show(async move |told| desk::run(spec, page, REAL_TIME, stage(options), tell, &told).await)
 }
 
@@ -60,7 +50,7 @@ pub(crate) fn open(
 ///
 /// # Errors
 /// No display, or settings out of range.
-pub(crate) fn open_cubes(spec: CubesSpec, options: WindowOptions) -> Result<bool, WindowError<CubesError>> {
+pub(crate) fn open_cubes(spec: CubesSpec, options: WindowOptions) -> Result<bool, MatchError> {
     show(async move |told| cubes::run(spec, stage(options), &told).await)
 }
 
@@ -73,10 +63,10 @@ pub(crate) fn open_network(
     start: impl FnOnce() -> Result<NetworkMatch, MatchError>,
     options: WindowOptions,
     tell: impl Fn(&NetworkMatch, &News) + 'static,
-) -> Result<Option<Outcome>, WindowError<MatchError>> {
+) -> Result<Option<Outcome>, MatchError> {
     // Nobody is to be invited to a match that cannot be shown.
-    display::find().map_err(WindowError::NoDisplay)?;
-    let game = start().map_err(WindowError::Match)?;
+    display::find().map_err(MatchError::NoDisplay)?;
+    let game = start()?;
     let outcome: Rc<Cell<Option<Outcome>>> = Rc::default();
     let left = Rc::clone(&outcome);
     show(async move |told| {
@@ -100,7 +90,7 @@ pub(crate) fn open_replay(
     course: Course,
     turn: Option<u32>,
     options: WindowOptions,
-) -> Result<bool, WindowError<MatchError>> {
+) -> Result<bool, MatchError> {
     show(async move |told| viewing::run(course, turn, stage(options), &told).await)
 }
 
@@ -112,16 +102,16 @@ fn stage(options: WindowOptions) -> Stage {
 
 /// Opens a window and shows pictures until it is closed. The last report is the result.
 /// The future is in a box, because the library is compiled for each type of it.
-fn show<E: 'static>(
-    pictures: impl AsyncFnOnce(Told<E>) -> Result<bool, E> + 'static,
-) -> Result<bool, WindowError<E>> {
-    let display = display::find().map_err(WindowError::NoDisplay)?;
+fn show(
+    pictures: impl AsyncFnOnce(Rc<Told>) -> Result<bool, MatchError> + 'static,
+) -> Result<bool, MatchError> {
+    let display = display::find().map_err(MatchError::NoDisplay)?;
     interrupt::watch();
     let backend = match display {
         Display::Usual => LinuxBackend::X11Only,
         Display::Wayland => LinuxBackend::WaylandOnly,
     };
-    let result: Told<E> = Rc::default();
+    let result: Rc<Told> = Rc::default();
     let told = Rc::clone(&result);
     let started = Rc::new(Cell::new(false));
     let has_started = Rc::clone(&started);
@@ -139,8 +129,8 @@ fn show<E: 'static>(
         (Err(cause), true) => panic::resume_unwind(cause),
         (Err(_), false) => {
             drop(panic::take_hook());
-            Err(WindowError::NoDisplay("the display cannot draw with OpenGL".into()))
+            Err(MatchError::NoDisplay("the display cannot draw with OpenGL".into()))
         }
-        (Ok(()), _) => result.take().unwrap_or(Ok(true)).map_err(WindowError::Match),
+        (Ok(()), _) => result.take().unwrap_or(Ok(true)),
     }
 }

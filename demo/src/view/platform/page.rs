@@ -1,6 +1,7 @@
 //! The window in a browser page. A file beside the page has the settings; the log goes to the console.
 
 use std::cell::Cell;
+use std::error::Error;
 
 use macroquad::file::load_string;
 use macroquad::miniquad::conf::LinuxBackend;
@@ -20,51 +21,48 @@ const MATCH_FILE: &str = "match.json";
 pub(crate) fn open_page() {
     macroquad::Window::from_config(conf(LinuxBackend::default()), async {
         if let Err(error) = show().await {
-            OrderLog::new(Sink::Page).note("stopped", error);
+            OrderLog::new(Sink::Page).note("stopped", error.to_string());
         }
     });
 }
 
 /// Shows what the settings ask for.
-async fn show() -> Result<(), String> {
-    let text = load_string(MATCH_FILE).await.map_err(|error| error.to_string())?;
-    let settings = Settings::read(&text)?;
+async fn show() -> Result<(), Box<dyn Error>> {
+    let settings = Settings::read(&load_string(MATCH_FILE).await?)?;
     let mut log = OrderLog::new(Sink::Page);
     if !settings.log.is_empty()
         && let Err(error) = trace::begin(&settings.log)
     {
         log.note("error", error.to_string());
     }
-    let (page, stage) = (settings.page.clone(), Stage::new(log));
+    let (page, stage, told) = (settings.page.clone(), Stage::new(log), Cell::new(None));
     if let Some(code) = &settings.code {
-        online(settings.online(code)?, stage).await
-    } else if let Some(battle) = &settings.battle {
-        let course = settings.course(battle).map_err(|error| error.to_string())?;
-        let shown = viewing::run(course, None, stage, &Cell::new(None)).await;
-        shown.map(|_| ()).map_err(|error| error.to_string())
-    } else if let Some(count) = settings.cubes {
-        let shown = cubes::run(CubesSpec::to_play(count, settings.seed), stage, &Cell::new(None)).await;
-        shown.map(|_| ()).map_err(|error| error.to_string())
-    } else {
-        let (spec, speed, told) = (settings.skirmish(), settings.speed_percent, Cell::new(None));
-        let shown = desk::run(spec, page, speed, stage, |_, _| {}, &told).await;
-        shown.map(|_| ()).map_err(|error| error.to_string())
+        return online(settings.online(code)?, stage).await;
     }
+    if let Some(battle) = &settings.battle {
+        viewing::run(settings.course(battle)?, None, stage, &told).await?;
+    } else if let Some(count) = settings.cubes {
+        cubes::run(CubesSpec::to_play(count, settings.seed), stage, &told).await?;
+    } else {
+        let (spec, speed) = (settings.skirmish(), settings.speed_percent);
+        desk::run(spec, page, speed, stage, |_, _| {}, &told).await?;
+    }
+    Ok(())
 }
 
 /// This tab's client of a match with others, until the person leaves.
-async fn online(game: NetworkMatch, stage: Stage) -> Result<(), String> {
+async fn online(game: NetworkMatch, stage: Stage) -> Result<(), Box<dyn Error>> {
     let left = network::run(game, stage, |_, _| {}).await;
     let network::Left { game, mut stage, replay, error, .. } = left;
-    error.map_or(Ok(()), |error| Err(error.to_string()))?;
-    let end = game.end().map_err(|error| error.to_string())?.map(|outcome| outcome.end).unwrap_or_default();
+    error.map_or(Ok(()), Err)?;
+    let end = game.end()?.map(|outcome| outcome.end).unwrap_or_default();
     if let Some(course) = replay {
         // The person has asked for it, also of a match that ended early.
-        let shown = viewing::run(course, None, stage, &Cell::new(None)).await;
-        return shown.map(|_| ()).map_err(|error| error.to_string());
+        viewing::run(course, None, stage, &Cell::new(None)).await?;
+        return Ok(());
     }
     if let Some(why) = end.trouble() {
-        return Err(why.to_owned());
+        return Err(why.into());
     }
     // There is nothing to come back to.
     let is_over = end.is_finished || end.is_settled;

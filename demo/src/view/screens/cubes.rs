@@ -12,13 +12,15 @@ use macroquad::miniquad::window::order_quit;
 use macroquad::window::next_frame;
 use testudo_lockstep::Duration;
 
+use crate::app::MatchError;
 use crate::app::words::count;
-use crate::pair::{CubesError, CubesSpec, LiveCubes};
+use crate::pair::{CubesSpec, LiveCubes};
 use crate::view::hud::help;
 use crate::view::hud::pace::Pace;
 use crate::view::hud::panel::PanelAction;
 use crate::view::hud::stage::{Screen, Stage, show_picture};
 use crate::view::screens::layout::{Layout, Views};
+use crate::view::screens::viewing::Told;
 use crate::view::widgets::bar::TopBar;
 use crate::view::widgets::keys::Act;
 use field::Look;
@@ -66,17 +68,13 @@ struct CubesDesk {
 }
 
 /// Runs picture by picture. `told` has the verdict so far, because a window may be closed at any time.
-pub(crate) async fn run(
-    spec: CubesSpec,
-    stage: Stage,
-    told: &Cell<Option<Result<bool, CubesError>>>,
-) -> Result<bool, CubesError> {
+pub(crate) async fn run(spec: CubesSpec, stage: Stage, told: &Told) -> Result<bool, MatchError> {
     let desk = show(CubesDesk::new(spec, stage)?, told).await;
     Ok(desk.agrees())
 }
 
 /// The articles' scene, with a button that leads back to a battle.
-pub(crate) async fn visit(stage: Stage) -> Result<Stage, CubesError> {
+pub(crate) async fn visit(stage: Stage) -> Result<Stage, MatchError> {
     let desk = CubesDesk { has_way_back: true, ..CubesDesk::new(CubesSpec::to_play(CUBES, 1), stage)? };
     let mut desk = show(desk, &Cell::new(None)).await;
     desk.note_end();
@@ -84,7 +82,7 @@ pub(crate) async fn visit(stage: Stage) -> Result<Stage, CubesError> {
 }
 
 /// Picture after picture, until the person wants to go back.
-async fn show(mut desk: CubesDesk, told: &Cell<Option<Result<bool, CubesError>>>) -> CubesDesk {
+async fn show(mut desk: CubesDesk, told: &Told) -> CubesDesk {
     while !desk.wants_back {
         show_picture(&mut desk);
         told.set(Some(Ok(desk.agrees())));
@@ -214,7 +212,7 @@ impl Screen for CubesDesk {
 }
 
 impl CubesDesk {
-    fn new(spec: CubesSpec, stage: Stage) -> Result<Self, CubesError> {
+    fn new(spec: CubesSpec, stage: Stage) -> Result<Self, MatchError> {
         Ok(Self {
             live: LiveCubes::new(&spec)?,
             spec,

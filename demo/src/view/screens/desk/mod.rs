@@ -235,7 +235,7 @@ impl Desk {
         drop(skirmish);
         let mut stage = match replay {
             Some(course) => viewing::visit(course.by_page(page.clone()), stage, Back::New).await.0,
-            None => cubes::visit(stage).await.map_err(|error| MatchError::Cubes(error.to_string()))?,
+            None => cubes::visit(stage).await?,
         };
         pace.begin_again(&mut stage.log);
         let mut desk = Self::new(spec, pace, stage)?;
