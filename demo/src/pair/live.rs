@@ -1,14 +1,13 @@
 //! The demonstration in a window: pictures drive its virtual time from outside, and the network may change. A slow picture makes time pass
 //! more slowly and changes nothing else.
 
-use testudo_lockstep::simnet::LinkConfig;
+use testudo_lockstep::simnet::{LinkConfig, SimNet};
 use testudo_lockstep::{Duration, Instant};
-use testudo_physics::Fx;
 
 use super::{CubesMatch, CubesSpec, Moment, Side};
 use crate::app::watch::telemetry::Telemetry;
 use crate::app::{MatchError, Sample};
-use testudo_cubes::{Cubes, FRAMES_PER_SECOND, Input};
+use testudo_cubes::{FRAMES_PER_SECOND, Input};
 use testudo_render::clock::Clock;
 
 /// Time for which one frame is requested before it is given up.
@@ -91,49 +90,24 @@ impl LiveCubes {
         self.inner.sides.net_mut().set_default(link);
     }
 
-    /// The network's conditions.
-    pub(crate) fn link(&self) -> LinkConfig {
-        self.inner.spec.link
-    }
-
-    /// Number of packets in flight.
-    pub(crate) fn in_flight(&self) -> u64 {
-        self.inner.sides.net().in_flight()
-    }
-
-    /// Packets that have arrived over TCP and wait for an earlier one.
-    pub(crate) fn held_back(&self) -> u64 {
-        self.inner.sides.net().held_back()
-    }
-
     /// Flips one bit of the right side's scene after its next frame.
     pub(crate) fn corrupt_one_bit(&mut self) {
         let side = self.inner.sides.drivers_mut()[1].simulation_mut();
         side.corrupt_frame = u32::try_from(side.fixed.frame()).ok();
     }
 
-    /// Half of the side of the field, units.
-    pub(crate) fn field_half(&self) -> Fx {
-        self.inner.spec.setup.field_half()
+    /// What decides how it runs, with the link as it is now.
+    pub(crate) fn spec(&self) -> &CubesSpec {
+        &self.inner.spec
     }
 
-    fn side(&self, side: u8) -> &Side {
+    pub(crate) fn net(&self) -> &SimNet {
+        self.inner.sides.net()
+    }
+
+    /// 0 is the left one.
+    pub(crate) fn side(&self, side: u8) -> &Side {
         self.inner.side(usize::from(side))
-    }
-
-    /// A side's scene: 0 is the left one.
-    pub(crate) fn scene(&self, side: u8) -> &Cubes {
-        &self.side(side).fixed
-    }
-
-    /// Centres of the same scene in `f32`, in the order of [`Cubes::bodies`].
-    pub(crate) fn float_centres(&self, side: u8) -> impl ExactSizeIterator<Item = [f32; 2]> {
-        self.side(side).float.centres()
-    }
-
-    /// The keys of a side's last frame.
-    pub(crate) fn held(&self, side: u8) -> Input {
-        self.side(side).held
     }
 
     /// Frames that a side has run.
@@ -232,8 +206,8 @@ mod tests {
         let right = Input { right: true, ..Input::default() };
         (0..3).for_each(|_| live.advance(second, AMPLE, || right).unwrap());
         let behind = live.frame(0) - live.frame(1);
-        assert!((36..60).contains(&behind) && live.held(1) == right, "{behind}");
-        live.set_link(live.link().latency(Duration::from_secs(2)));
+        assert!((36..60).contains(&behind) && live.side(1).held == right, "{behind}");
+        live.set_link(live.spec().link.latency(Duration::from_secs(2)));
         live.advance(second, AMPLE, || right).unwrap();
         assert!(live.late_by() > Some(Duration::from_millis(200)), "{:?}", live.late_by());
         (0..5).for_each(|_| live.advance(second, AMPLE, || right).unwrap());
@@ -253,12 +227,12 @@ mod tests {
         let second = Duration::from_secs(1);
         let keys = Input::default;
         (0..20).for_each(|_| live.advance(second, AMPLE, keys).unwrap());
-        assert!(live.frame(0) - live.frame(1) < 60 && live.held_back() == 0);
-        live.set_link(live.link().transport(Transport::Tcp));
+        assert!(live.frame(0) - live.frame(1) < 60 && live.net().held_back() == 0);
+        live.set_link(live.spec().link.transport(Transport::Tcp));
         let mut held_back = 0;
         for _ in 0..15 {
             live.advance(second, AMPLE, keys).unwrap();
-            held_back = held_back.max(live.held_back());
+            held_back = held_back.max(live.net().held_back());
         }
         assert!(live.late_by() > Some(Duration::from_secs(5)) && held_back > 50, "{:?}", live.late_by());
         assert_eq!(live.first_difference(), None);

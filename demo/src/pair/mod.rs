@@ -303,10 +303,10 @@ impl CubesOutcome {
 }
 
 /// One side: the scene in both kinds of numbers, with the same keys.
-struct Side {
-    fixed: Cubes,
-    float: FloatCubes,
-    held: Input,
+pub(crate) struct Side {
+    pub(crate) fixed: Cubes,
+    pub(crate) float: FloatCubes,
+    pub(crate) held: Input,
     /// Hash of the checksums of all frames: a difference never heals.
     history: u64,
     corrupt_frame: Option<u32>,

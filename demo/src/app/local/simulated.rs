@@ -9,7 +9,7 @@ use testudo_lockstep::{
 
 use crate::app::error::MatchError;
 use crate::app::terms::{Terms, session_config};
-use crate::app::watch::comparison::Comparison;
+use crate::app::watch::comparison::{Comparison, note_divergence};
 use crate::app::watch::game_copy::{Fault, GameCopy};
 use crate::app::watch::outcome::{ClientOutcome, Outcome, Predicted, Simulated};
 use crate::app::watch::pilot::{Pilot, play_bot};
@@ -151,11 +151,7 @@ impl Running {
                 self.began = Some(now);
             }
             self.check(now)?;
-            let agreed = self.comparison.desync().is_none();
             self.comparison.advance(self.virtual_match.drivers_mut())?;
-            if let (true, Some(turn)) = (agreed, self.comparison.desync().map(|desync| desync.turn)) {
-                self.note_divergence(turn);
-            }
             self.note_end(now);
         }
         Ok(())
@@ -177,20 +173,13 @@ impl Running {
         Ok(())
     }
 
-    /// At once: replays keep the state right after that turn only as long as it is recent.
-    fn note_divergence(&mut self, turn: u32) {
-        for driver in self.virtual_match.drivers_mut() {
-            driver.simulation_mut().note_divergence(turn);
-        }
-    }
-
     fn turns_begun(&self) -> u32 {
         let begun = self.virtual_match.drivers().iter().map(|driver| driver.session().next_turn().0);
         begun.max().unwrap_or(0)
     }
 
     fn note_end(&mut self, now: Instant) {
-        if self.ended.is_none() && self.comparison.turns() == self.terms.turns {
+        if self.ended.is_none() && self.comparison.turns == self.terms.turns {
             let drivers = self.virtual_match.drivers();
             let bytes = drivers.iter().map(|driver| driver.session().stats().bytes_sent).collect();
             // A frame is simulated when its time begins.
@@ -212,8 +201,8 @@ impl Running {
                 }
             }
         }
-        if let (Some(turn), None) = (alarm, self.comparison.desync()) {
-            self.note_divergence(turn);
+        if let (Some(turn), None) = (alarm, &self.comparison.desync) {
+            note_divergence(self.virtual_match.drivers_mut(), turn);
         }
         for driver in self.virtual_match.drivers_mut() {
             driver.simulation_mut().finish_recording();
@@ -239,7 +228,7 @@ impl Running {
             predicted: Predicted::of(self.seers.iter().map(Seer::stats)),
         };
         outcome.unkept = clients.iter().find_map(|(copy, _)| copy.unkept()).map(ToString::to_string);
-        outcome.desync = self.comparison.into_desync();
+        outcome.desync = self.comparison.desync;
         let seen = outcome.desync.as_ref().map(|desync| desync.turn);
         outcome.divergent_turn = [seen, alarm].into_iter().flatten().min();
         Ok(outcome)

@@ -176,14 +176,8 @@ impl Skirmish {
             }
         });
         self.begin();
-        let agreed = self.comparison.desync().is_none();
         if self.comparison.advance(self.virtual_match.drivers_mut()).is_err() {
             self.sabotage();
-        }
-        if let (true, Some(turn)) = (agreed, self.comparison.desync().map(|desync| desync.turn)) {
-            for driver in self.virtual_match.drivers_mut() {
-                driver.simulation_mut().note_divergence(turn);
-            }
         }
         for player in 0..self.waiting.len() {
             self.take_events(player);
@@ -281,7 +275,7 @@ impl Skirmish {
     /// Flips one bit of a unit's position in the last player's copy, at the end of the present turn. Does nothing if the copies differ
     /// already.
     pub(crate) fn corrupt_one_bit(&mut self) {
-        if self.sabotage.is_none() && self.comparison.desync().is_none() {
+        if self.sabotage.is_none() && self.comparison.desync.is_none() {
             self.sabotage = Some(Dice::new(u64::from(self.frame(0)) + 1));
             self.sabotage();
         }
@@ -299,12 +293,12 @@ impl Skirmish {
 
     /// The first difference between the copies.
     pub(crate) fn desync(&self) -> Option<&Desync> {
-        self.comparison.desync()
+        self.comparison.desync.as_ref()
     }
 
     /// How the first difference has spread since.
     pub(crate) fn spread(&self) -> Option<&Spread> {
-        self.comparison.spread()
+        self.comparison.spread.as_ref()
     }
 
     /// A player's copy.
@@ -364,7 +358,7 @@ impl Skirmish {
 
     /// Whether all clients have played all turns.
     pub(crate) fn is_over(&self) -> bool {
-        self.comparison.turns() >= self.spec.terms.turns
+        self.comparison.turns >= self.spec.terms.turns
             || self
                 .virtual_match
                 .drivers()
@@ -374,6 +368,6 @@ impl Skirmish {
 
     /// Number of turns in which all clients' copies have been compared, and each client's checksum up to there.
     pub(crate) fn compared(&self) -> (u32, &[u64]) {
-        (self.comparison.turns(), self.comparison.checksums())
+        (self.comparison.turns, &self.comparison.checksums)
     }
 }

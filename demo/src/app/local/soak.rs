@@ -60,7 +60,7 @@ impl SoakGame for Battle {
 
     /// Contacts that began.
     fn events(&self, copy: &GameCopy) -> u64 {
-        copy.contacts_began()
+        copy.contacts_began
     }
 
     fn header(&self, _: &Plan) -> ReplayHeader {

@@ -11,16 +11,18 @@ use testudo_battle::FaultError;
 /// What has been compared so far, and the first difference.
 #[derive(Default)]
 pub(crate) struct Comparison {
-    turns: u32,
+    /// Turns in which all copies have been compared.
+    pub(crate) turns: u32,
     frames: u32,
-    desync: Option<Desync>,
-    /// Of the last compared turn, by client.
-    checksums: Vec<u64>,
+    /// The first difference.
+    pub(crate) desync: Option<Desync>,
+    /// Each client's checksum of the match up to the last turn compared; empty before the first.
+    pub(crate) checksums: Vec<u64>,
     /// The first client's state at the end of that turn.
     last: Option<FrameRecord>,
     /// Whether it is watched how a difference between the first two copies spreads, and what was seen.
     follows: bool,
-    spread: Option<Spread>,
+    pub(crate) spread: Option<Spread>,
 }
 
 impl Comparison {
@@ -29,7 +31,7 @@ impl Comparison {
         Self { follows: true, ..Self::default() }
     }
 
-    /// Compares the copies in every turn that all clients have ended since the last call.
+    /// Compares the copies in every turn that all clients have ended since the last call. Each copy is told of the first difference.
     ///
     /// # Errors
     /// A requested fault that was not possible.
@@ -42,6 +44,7 @@ impl Comparison {
                 drivers.iter_mut().filter_map(|driver| driver.simulation_mut().take_record()).collect();
             if self.desync.is_none() {
                 self.desync = self.compare(&records, drivers);
+                self.desync.iter().for_each(|desync| note_divergence(drivers, desync.turn));
             }
             self.follow(&records, drivers);
             self.checksums.clear();
@@ -64,11 +67,6 @@ impl Comparison {
         }
     }
 
-    /// How the difference spreads, if that is followed.
-    pub(crate) fn spread(&self) -> Option<&Spread> {
-        self.spread.as_ref()
-    }
-
     /// The difference in this turn, and whose copy does not follow from the orders.
     fn compare(&self, records: &[TurnRecord], drivers: &[Driver<GameCopy>]) -> Option<Desync> {
         let copies = || drivers.iter().map(Driver::simulation);
@@ -80,7 +78,7 @@ impl Comparison {
             None => self.last.as_ref(),
         };
         // Whoever is behind the others has forgotten the least.
-        let past_actions = copies().min_by_key(|copy| copy.steps())?.actions_before(desync.frame);
+        let past_actions = copies().min_by_key(|copy| copy.steps)?.actions_before(desync.frame);
         let copies: Vec<&FrameRecord> = records.iter().filter_map(|record| record.frames.get(at)).collect();
         let again = match (before, past_actions) {
             (Some(before), Some(past_actions)) => simulate_again(any, before, &past_actions, &copies),
@@ -88,24 +86,9 @@ impl Comparison {
         };
         Some(desync.judge(again))
     }
+}
 
-    /// Turns in which all copies have been compared.
-    pub(crate) fn turns(&self) -> u32 {
-        self.turns
-    }
-
-    /// Each client's checksum of the match up to the last turn compared; empty before the first.
-    pub(crate) fn checksums(&self) -> &[u64] {
-        &self.checksums
-    }
-
-    /// The first difference.
-    pub(crate) fn desync(&self) -> Option<&Desync> {
-        self.desync.as_ref()
-    }
-
-    /// The first difference, at the end.
-    pub(crate) fn into_desync(self) -> Option<Desync> {
-        self.desync
-    }
+/// Tells each copy that they differ from this turn on.
+pub(crate) fn note_divergence(drivers: &mut [Driver<GameCopy>], turn: u32) {
+    drivers.iter_mut().for_each(|driver| driver.simulation_mut().note_divergence(turn));
 }

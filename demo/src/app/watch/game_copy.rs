@@ -38,10 +38,14 @@ pub(crate) struct Fault {
 /// One peer's copy of the match: a [`Game`] with instruments.
 pub(crate) struct GameCopy {
     watched: Watched,
-    steps: u32,
-    step_nanos: Vec<u32>,
-    contacts: u64,
-    contacts_began: u64,
+    /// Frames simulated by this copy.
+    pub(crate) steps: u32,
+    /// Nanoseconds of every step.
+    pub(crate) step_nanos: Vec<u32>,
+    /// Contacts after each frame, added up.
+    pub(crate) contacts: u64,
+    /// Contacts that began, over all frames.
+    pub(crate) contacts_began: u64,
 }
 
 struct Watched {
@@ -265,26 +269,6 @@ impl GameCopy {
         let watched = &mut self.watched;
         watched.refused = None;
         watched.fault = Some(Fault { turn: watched.turn, player, slot, field, bit });
-    }
-
-    /// Frames simulated by this copy.
-    pub(crate) fn steps(&self) -> u32 {
-        self.steps
-    }
-
-    /// Nanoseconds of every step.
-    pub(crate) fn step_nanos(&self) -> &[u32] {
-        &self.step_nanos
-    }
-
-    /// Contacts after each frame, added up.
-    pub(crate) fn contacts(&self) -> u64 {
-        self.contacts
-    }
-
-    /// Contacts that began, over all frames.
-    pub(crate) fn contacts_began(&self) -> u64 {
-        self.contacts_began
     }
 
     /// Turns that wait for the comparison.

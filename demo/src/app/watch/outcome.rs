@@ -179,8 +179,8 @@ impl Outcome {
         };
         if let Some((first, _)) = clients.first() {
             let game = first.game();
-            outcome.step_nanos = first.step_nanos().to_vec();
-            outcome.contacts_mean = first.contacts() as f64 / f64::from(first.steps().max(1));
+            outcome.step_nanos = first.step_nanos.clone();
+            outcome.contacts_mean = first.contacts as f64 / f64::from(first.steps.max(1));
             outcome.bodies = game.world().body_count();
             outcome.winner = game.result().and_then(|code| u8::try_from(code).ok());
             let armies = 0..terms.setup.players;
@@ -198,7 +198,7 @@ impl ClientOutcome {
             forwards: false,
             watches: false,
             checksum: copy.game().checksum(),
-            steps: copy.steps(),
+            steps: copy.steps,
             stalled_frames: session.stats().stalled_frames,
             bytes_sent,
         }

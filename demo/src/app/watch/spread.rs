@@ -12,9 +12,12 @@ const TURNS_MAX: usize = 3_000;
 pub(crate) struct Spread {
     /// The two copies, to look into their states.
     copies: [Box<Game>; 2],
-    differing: Vec<u32>,
-    counts: Vec<u32>,
-    bodies: u32,
+    /// Slots of the bodies that differ, in ascending order.
+    pub(crate) differing: Vec<u32>,
+    /// How many differed after each turn since the first difference.
+    pub(crate) counts: Vec<u32>,
+    /// Number of bodies in the first copy.
+    pub(crate) bodies: u32,
 }
 
 impl Spread {
@@ -38,20 +41,5 @@ impl Spread {
         if self.counts.len() < TURNS_MAX {
             self.counts.push(self.differing.len() as u32);
         }
-    }
-
-    /// Slots of the bodies that differ, in ascending order.
-    pub(crate) fn differing(&self) -> &[u32] {
-        &self.differing
-    }
-
-    /// How many differed after each turn since the first difference.
-    pub(crate) fn counts(&self) -> &[u32] {
-        &self.counts
-    }
-
-    /// Number of bodies in the first copy.
-    pub(crate) fn bodies(&self) -> u32 {
-        self.bodies
     }
 }

@@ -180,7 +180,7 @@ impl Screen for CubesDesk {
             self.stage.ui.batch.draw();
             viewport::leave();
             let caption = if side == 0 { "keys now" } else { "keys that have arrived" };
-            let held = keycaps::draw(&mut self.stage.ui, rect, self.live.held(side), caption, side == 0);
+            let held = keycaps::draw(&mut self.stage.ui, rect, self.live.side(side).held, caption, side == 0);
             if side == 0 {
                 self.tapped = held;
             }
@@ -240,10 +240,10 @@ impl CubesDesk {
     /// Tells the log where the cube is whenever a side's keys have changed.
     fn note_keys(&mut self) {
         for side in 0..2 {
-            let held = self.live.held(side);
+            let held = self.live.side(side).held;
             if held != self.noted[usize::from(side)] {
                 self.noted[usize::from(side)] = held;
-                let place = self.live.scene(side).bodies().next().map(|cube| cube.centre);
+                let place = self.live.side(side).fixed.bodies().next().map(|cube| cube.centre);
                 let place = place.map_or([0; 2], |place| [place.x.to_bits(), place.y.to_bits()]);
                 self.stage.log.keys(side, self.live.frame(side), held, place);
             }
@@ -271,7 +271,7 @@ impl CubesDesk {
 
     /// The scene from its start, over the present network.
     fn restart(&mut self) {
-        self.spec.link = self.live.link();
+        self.spec.link = self.live.spec().link;
         match LiveCubes::new(&self.spec) {
             Ok(live) => {
                 self.live = live;

@@ -99,9 +99,9 @@ fn a_corrupted_bit_is_found_where_it_was_flipped() {
     let [Some(whole), Some(broken)] = number.values[..] else { panic!("{number:?}") };
     assert!((whole ^ broken).cast_unsigned().is_power_of_two(), "one bit: {number:?}");
     let spread = skirmish.spread().expect("it is followed");
-    assert_eq!(spread.counts()[0], 1, "the body with the bit");
-    assert!(spread.counts().last() > Some(&2), "it spreads: {:?}", spread.counts());
-    assert!(spread.differing().len() as u32 <= spread.bodies());
+    assert_eq!(spread.counts[0], 1, "the body with the bit");
+    assert!(spread.counts.last() > Some(&2), "it spreads: {:?}", spread.counts);
+    assert!(spread.differing.len() as u32 <= spread.bodies);
 }
 
 /// "New match" keeps the network. By TCP over a terrible one, the computers did not find each other within their ten seconds.

@@ -36,10 +36,10 @@ pub(super) struct Look {
 
 /// Draws one side.
 pub(super) fn draw(batch: &mut Batch, live: &LiveCubes, side: u8, look: &Look) {
-    let cubes: Vec<Cube> = live.scene(side).bodies().collect();
+    let cubes: Vec<Cube> = live.side(side).fixed.bodies().collect();
     let places = places(live, side, look.floats);
     let (Some(&player), half) =
-        (places.first(), vector(physics::Vec2::new(live.field_half(), physics::Fx::ZERO)).x)
+        (places.first(), vector(physics::Vec2::new(live.spec().setup.field_half(), physics::Fx::ZERO)).x)
     else {
         return;
     };
@@ -47,7 +47,7 @@ pub(super) fn draw(batch: &mut Batch, live: &LiveCubes, side: u8, look: &Look) {
     let camera = Camera::new(player * (1.0 - 1.0 / look.zoom), whole * look.zoom);
     let eye = View { rect: look.rect, camera };
     ground(batch, &eye, half);
-    let lift = live.scene(side).lift_frames() as f32 / LIFT_FRAMES as f32;
+    let lift = live.side(side).fixed.lift_frames() as f32 / LIFT_FRAMES as f32;
     winds(batch, &eye, live, side, player);
     for (n, (cube, &place)) in cubes.iter().zip(&places).enumerate().skip(1) {
         let speed = if look.floats { BRIGHT_SPEED / 2.0 } else { length(cube) };
@@ -62,10 +62,10 @@ pub(super) fn draw(batch: &mut Batch, live: &LiveCubes, side: u8, look: &Look) {
 fn places(live: &LiveCubes, side: u8, floats: bool) -> Vec<Vec2> {
     let down = |[x, y]: [f32; 2]| vec2(x, -y);
     if floats {
-        return live.float_centres(side).map(down).collect();
+        return live.side(side).float.centres().map(down).collect();
     }
     let alpha = live.alpha(side);
-    live.scene(side).world().bodies().map(|body| down(body.interpolated_position(alpha))).collect()
+    live.side(side).fixed.world().bodies().map(|body| down(body.interpolated_position(alpha))).collect()
 }
 
 fn ground(batch: &mut Batch, eye: &View, half: f32) {
@@ -84,7 +84,7 @@ fn ground(batch: &mut Batch, eye: &View, half: f32) {
 
 /// Rings that run outwards while space is held, inwards while z is.
 fn winds(batch: &mut Batch, eye: &View, live: &LiveCubes, side: u8, player: Vec2) {
-    let (held, frame) = (live.held(side), live.frame(side));
+    let (held, frame) = (live.side(side).held, live.frame(side));
     for (is_held, reach, outwards, color) in
         [(held.space, BLOW_REACH, true, SELECTION), (held.z, GATHER_REACH, false, army(0))]
     {

@@ -44,7 +44,7 @@ pub(super) fn draw(ui: &mut Ui, rect: Rect, live: &LiveCubes) -> Option<PanelAct
     let (columns, graph) = columns(ui, rect, COLUMNS);
     frames(&ui.pen, columns[0], live);
     let corrupt = checksums(ui, columns[1], live);
-    let network = conditions::draw(ui, columns[2], live.link(), &conditions::WATCHER);
+    let network = conditions::draw(ui, columns[2], live.spec().link, &conditions::WATCHER);
     if let Some(graph) = graph {
         let values = |value: fn(&Sample) -> u32| live.samples().map(value).collect::<Vec<u32>>();
         let behind = |sample: &Sample| sample.behind_frames * 1_000 / FRAMES_PER_SECOND;
@@ -64,7 +64,7 @@ fn draw_narrow(ui: &mut Ui, rect: Rect, live: &LiveCubes) -> Option<PanelAction>
         columns(ui, rect, [COLUMNS[1], wide - COLUMNS[1]]).0
     };
     let corrupt = checksums(ui, left, live);
-    let network = conditions::draw(ui, right, live.link(), &conditions::WATCHER);
+    let network = conditions::draw(ui, right, live.spec().link, &conditions::WATCHER);
     corrupt.then_some(PanelAction::Corrupt).or(network.map(PanelAction::Network))
 }
 
@@ -79,13 +79,13 @@ fn frames(pen: &Pen, rect: Rect, live: &LiveCubes) {
         ("left, right", format!("{}, {}", live.frame(0), live.frame(1))),
         ("delay", format!("{}.{:02} s", delay / 1_000, delay % 1_000 / 10)),
         ("sent by both", format!("{} bytes/s", rate / recent.len().max(1) as u32)),
-        match live.link().transport {
-            Transport::Udp => ("in flight", format!("{} packets", live.in_flight())),
+        match live.spec().link.transport {
+            Transport::Udp => ("in flight", format!("{} packets", live.net().in_flight())),
             // What keeps the order holds packets back.
-            _ => ("held back", format!("{} behind a lost one", live.held_back())),
+            _ => ("held back", format!("{} behind a lost one", live.net().held_back())),
         },
         ("packets lost", format!("{:.1} %", f64::from(lost) * 100.0 / f64::from(sent.max(1)))),
-        ("contacts", format!("{}", live.scene(0).world().contact_count())),
+        ("contacts", format!("{}", live.side(0).fixed.world().contact_count())),
     ];
     list(pen, rect, "Frames", &lines);
     let (text, color) = waiting(live);

@@ -3,8 +3,8 @@
 use macroquad::math::Rect;
 use macroquad::shapes::draw_rectangle_lines;
 
+use crate::app::Pilot;
 use crate::app::words::count;
-use crate::app::{Pilot, Spread};
 use crate::view::hud::alarm;
 use crate::view::hud::hearing;
 use crate::view::hud::help;
@@ -34,7 +34,7 @@ impl Desk {
     /// Draws one picture and handles its widgets.
     pub(super) fn draw_all(&mut self) {
         let slot = self.skirmish.desync().and_then(|desync| desync.body());
-        let differing = self.skirmish.spread().map_or(&[][..], Spread::differing);
+        let differing = self.skirmish.spread().map_or(&[][..], |spread| &spread.differing);
         let marks = Marks { differing, ..self.stage.accusing(slot) };
         self.board.draw(&mut self.stage, &self.skirmish, marks);
         self.draw_headers();

@@ -65,7 +65,7 @@ impl Desk {
         const NEAR: f32 = 20.0;
         const LEFT: f32 = 0.2;
         let Some(spread) = self.skirmish.spread().filter(|_| self.alarm.is_followed) else { return };
-        let places: Vec<Vec2> = spread.differing().iter().filter_map(|slot| self.place_of(*slot)).collect();
+        let places: Vec<Vec2> = spread.differing.iter().filter_map(|slot| self.place_of(*slot)).collect();
         let low = places.iter().fold(Vec2::INFINITY, |low, at| low.min(*at));
         let high = places.iter().fold(Vec2::NEG_INFINITY, |high, at| high.max(*at));
         if places.is_empty() {
@@ -83,10 +83,10 @@ impl Desk {
     /// "3 of 2,104 bodies differ", and the count over time, in a corner.
     pub(super) fn draw_spread(&mut self) {
         let Some(spread) = self.skirmish.spread().filter(|_| self.alarm.is_answered) else { return };
-        let counts = spread.counts();
+        let counts = &spread.counts;
         if counts.len() > self.alarm.logged {
             self.alarm.logged = counts.len();
-            self.stage.log.note("spread", spread.differing().len());
+            self.stage.log.note("spread", spread.differing.len());
         }
         // In the damaged copy, whose view has no switches.
         let view = self.board.eye.layout.views[usize::from(self.board.eye.is_split)];
@@ -106,7 +106,7 @@ impl Desk {
 }
 
 fn words(spread: &Spread) -> String {
-    format!("{} of {} bodies differ", grouped(spread.differing().len() as u32), grouped(spread.bodies()))
+    format!("{} of {} bodies differ", grouped(spread.differing.len() as u32), grouped(spread.bodies))
 }
 
 /// A number with a comma before each three digits.
