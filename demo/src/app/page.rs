@@ -3,6 +3,8 @@
 
 mod imports;
 
+pub(crate) use imports::{kept_secret, random};
+
 use std::io;
 
 use serde_json::json;
@@ -18,39 +20,29 @@ const PACKET: u8 = 0;
 const ANSWER: u8 = 1;
 const LOST: u8 = 2;
 
-/// Fills bytes with what nobody can guess. False: the browser has no randomness.
-pub(crate) fn random(bytes: &mut [u8]) -> bool {
-    imports::random(bytes)
-}
-
-/// The secret that the browser keeps for this page. False: it keeps none, for instance in a private window.
-pub(crate) fn kept_secret(bytes: &mut [u8]) -> bool {
-    imports::secret(bytes)
-}
-
 /// Whether hints were put away in this browser.
 pub(crate) fn are_hints_over() -> bool {
-    imports::hints_over(0) != 0
+    imports::testudo_hints_over(0) != 0
 }
 
 /// They stay away. A private window may forget it.
 pub(crate) fn end_hints() {
-    imports::hints_over(1);
+    imports::testudo_hints_over(1);
 }
 
 /// Whether nobody sees the page: another tab is in front of it, or the window is minimised.
 pub(crate) fn is_hidden() -> bool {
-    imports::hidden() != 0
+    imports::testudo_hidden() != 0
 }
 
 /// Whether the browser has taken the text that was copied last, or is about to. Otherwise the person has to press Ctrl C.
 pub(crate) fn is_clipboard_open() -> bool {
-    imports::clipboard_open() != 0
+    imports::testudo_clipboard_open() != 0
 }
 
 /// Pixels of the screen per pixel of the page, as it is now.
 pub(crate) fn pixel_ratio() -> f32 {
-    let ratio = imports::pixel_ratio();
+    let ratio = imports::testudo_pixel_ratio();
     if ratio.is_finite() && ratio > 0.0 { ratio } else { 1.0 }
 }
 
@@ -112,6 +104,6 @@ impl Line for Link {
 
 impl Drop for Link {
     fn drop(&mut self) {
-        imports::close(self.number);
+        imports::testudo_close(self.number);
     }
 }

@@ -7,19 +7,22 @@ unsafe extern "C" {
     fn testudo_open(request: *const u8, length: usize) -> u32;
     fn testudo_poll(link: u32, to: *mut u8, length: usize) -> u32;
     fn testudo_send(link: u32, packet: *const u8, length: usize);
-    safe fn testudo_close(link: u32);
-    safe fn testudo_hints_over(are_ended: u32) -> u32;
-    safe fn testudo_hidden() -> u32;
-    safe fn testudo_clipboard_open() -> u32;
-    safe fn testudo_pixel_ratio() -> f32;
+    pub(super) safe fn testudo_close(link: u32);
+    /// Notes first that hints are over, if `are_ended` is 1.
+    pub(super) safe fn testudo_hints_over(are_ended: u32) -> u32;
+    pub(super) safe fn testudo_hidden() -> u32;
+    pub(super) safe fn testudo_clipboard_open() -> u32;
+    pub(super) safe fn testudo_pixel_ratio() -> f32;
 }
 
-pub(super) fn random(bytes: &mut [u8]) -> bool {
+/// Fills bytes with what nobody can guess. False: the browser has no randomness.
+pub(crate) fn random(bytes: &mut [u8]) -> bool {
     // SAFETY: the slice is valid for its length until the function returns, and the page keeps nothing of it.
     unsafe { testudo_random(bytes.as_mut_ptr(), bytes.len()) != 0 }
 }
 
-pub(super) fn secret(bytes: &mut [u8]) -> bool {
+/// The secret that the browser keeps for this page. False: it keeps none, for instance in a private window.
+pub(crate) fn kept_secret(bytes: &mut [u8]) -> bool {
     // SAFETY: the slice is valid for its length until the function returns, and the page keeps nothing of it.
     unsafe { testudo_secret(bytes.as_mut_ptr(), bytes.len()) != 0 }
 }
@@ -38,25 +41,4 @@ pub(super) fn poll(link: u32, to: &mut [u8]) -> usize {
 pub(super) fn send(link: u32, packet: &[u8]) {
     // SAFETY: the slice is valid for its length until the function returns, and the page keeps nothing of it.
     unsafe { testudo_send(link, packet.as_ptr(), packet.len()) }
-}
-
-pub(super) fn close(link: u32) {
-    testudo_close(link);
-}
-
-/// Notes first that hints are over, if `are_ended` is 1.
-pub(super) fn hints_over(are_ended: u32) -> u32 {
-    testudo_hints_over(are_ended)
-}
-
-pub(super) fn hidden() -> u32 {
-    testudo_hidden()
-}
-
-pub(super) fn clipboard_open() -> u32 {
-    testudo_clipboard_open()
-}
-
-pub(super) fn pixel_ratio() -> f32 {
-    testudo_pixel_ratio()
 }
