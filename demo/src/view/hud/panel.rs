@@ -1,7 +1,7 @@
 //! The network: its state, lockstep's reaction to it, and controls to make it worse.
 
 use macroquad::color::Color;
-use macroquad::math::Rect;
+use macroquad::math::{Rect, Vec2, vec2};
 use macroquad::shapes::draw_line;
 use testudo_lockstep::simnet::{LinkConfig, Transport};
 use testudo_lockstep::{PlayerId, Turn};
@@ -54,32 +54,31 @@ pub(crate) fn columns<const N: usize>(ui: &mut Ui, rect: Rect, wide: [f32; N]) -
     (columns, (graph.w > 160.0).then_some(graph))
 }
 
-/// Draws the panel and asks its widgets.
-pub(crate) fn draw(ui: &mut Ui, rect: Rect, skirmish: &Skirmish) -> Option<PanelAction> {
-    if rect.w < NARROW {
-        return draw_narrow(ui, rect, skirmish);
+/// The two columns of a narrow panel: beside each other, the first one so wide; or below such a width of the panel below each other, the first one
+/// not wider and higher than that.
+pub(crate) fn narrow(ui: &mut Ui, rect: Rect, below: f32, wide: f32, most: Vec2) -> [Rect; 2] {
+    if rect.w >= below {
+        return columns(ui, rect, [wide, rect.w - 8.0 - wide]).0;
     }
-    let (columns, graph) = columns(ui, rect, if rect.w < TIGHT { COLUMNS_TIGHT } else { COLUMNS });
-    turns(&ui.pen, columns[0], skirmish);
-    let corrupt = checksums(ui, columns[1], skirmish);
-    let network = conditions::draw(ui, columns[2], skirmish.link(), &conditions::PLAYERS);
-    if let Some(graph) = graph {
-        curves(&mut ui.batch, &ui.pen, graph, skirmish.samples().collect());
-    }
-    corrupt.then_some(PanelAction::Corrupt).or(network.map(PanelAction::Network))
+    let ([column], _) = columns(ui, rect, [rect.w - 8.0]);
+    [Rect { w: column.w.min(most.x), ..column }, Rect { y: column.y + most.y, ..column }]
 }
 
-/// The checksums beside the network's conditions, or above them.
-fn draw_narrow(ui: &mut Ui, rect: Rect, skirmish: &Skirmish) -> Option<PanelAction> {
-    let [left, right] = if rect.w < BELOW {
-        let ([column], _) = columns(ui, rect, [rect.w - 8.0]);
-        let below = Rect { y: column.y + 190.0, h: column.h - 190.0, ..column };
-        [Rect { w: column.w.min(300.0), ..column }, below]
+/// Draws the panel and asks its widgets.
+pub(crate) fn draw(ui: &mut Ui, rect: Rect, skirmish: &Skirmish) -> Option<PanelAction> {
+    let [sums, network] = if rect.w < NARROW {
+        narrow(ui, rect, BELOW, CHECKSUMS, vec2(300.0, 190.0))
     } else {
-        columns(ui, rect, [CHECKSUMS, rect.w - 8.0 - CHECKSUMS]).0
+        let wide = if rect.w < TIGHT { COLUMNS_TIGHT } else { COLUMNS };
+        let ([first, sums, network], graph) = columns(ui, rect, wide);
+        turns(&ui.pen, first, skirmish);
+        if let Some(graph) = graph {
+            curves(&mut ui.batch, &ui.pen, graph, skirmish.samples().collect());
+        }
+        [sums, network]
     };
-    let corrupt = checksums(ui, left, skirmish);
-    let network = conditions::draw(ui, right, skirmish.link(), &conditions::PLAYERS);
+    let corrupt = checksums(ui, sums, skirmish);
+    let network = conditions::draw(ui, network, skirmish.link(), &conditions::PLAYERS);
     corrupt.then_some(PanelAction::Corrupt).or(network.map(PanelAction::Network))
 }
 

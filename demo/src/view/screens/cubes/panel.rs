@@ -1,14 +1,14 @@
 //! What crosses the network, whether both sides are equal, and the means to make it worse.
 
 use macroquad::color::Color;
-use macroquad::math::{Rect, Vec2};
+use macroquad::math::{Rect, Vec2, vec2};
 use testudo_lockstep::simnet::Transport;
 
 use crate::app::Sample;
 use crate::app::words::count;
 use crate::pair::{LiveCubes, Moment};
 use crate::view::hud::conditions;
-use crate::view::hud::panel::{PanelAction, columns, comparison, list, verdict};
+use crate::view::hud::panel::{PanelAction, columns, comparison, list, narrow, verdict};
 use crate::view::widgets::graph::{self, Curve};
 use crate::view::widgets::ui::Ui;
 use testudo_cubes::FRAMES_PER_SECOND;
@@ -38,33 +38,21 @@ pub(super) fn height(size: Vec2) -> f32 {
 
 /// Draws the panel and asks its widgets.
 pub(super) fn draw(ui: &mut Ui, rect: Rect, live: &LiveCubes) -> Option<PanelAction> {
-    if rect.w < NARROW {
-        return draw_narrow(ui, rect, live);
-    }
-    let (columns, graph) = columns(ui, rect, COLUMNS);
-    frames(&ui.pen, columns[0], live);
-    let corrupt = checksums(ui, columns[1], live);
-    let network = conditions::draw(ui, columns[2], live.spec().link, &conditions::WATCHER);
-    if let Some(graph) = graph {
-        let values = |value: fn(&Sample) -> u32| live.samples().map(value).collect::<Vec<u32>>();
-        let behind = |sample: &Sample| sample.behind_frames * 1_000 / FRAMES_PER_SECOND;
-        let curve = Curve { name: "delay", color: army(0), values: values(behind) };
-        graph::draw(&mut ui.batch, &ui.pen, graph, &[curve], &values(|sample| sample.stalled_frames));
-    }
-    corrupt.then_some(PanelAction::Corrupt).or(network.map(PanelAction::Network))
-}
-
-/// The checksums beside the network's conditions, or above them.
-fn draw_narrow(ui: &mut Ui, rect: Rect, live: &LiveCubes) -> Option<PanelAction> {
-    let wide = rect.w - 8.0;
-    let [left, right] = if rect.w < BELOW {
-        let ([column], _) = columns(ui, rect, [wide]);
-        [Rect { w: column.w.min(COLUMNS[1]), ..column }, Rect { y: column.y + 194.0, ..column }]
+    let [sums, network] = if rect.w < NARROW {
+        narrow(ui, rect, BELOW, COLUMNS[1], vec2(COLUMNS[1], 194.0))
     } else {
-        columns(ui, rect, [COLUMNS[1], wide - COLUMNS[1]]).0
+        let ([first, sums, network], graph) = columns(ui, rect, COLUMNS);
+        frames(&ui.pen, first, live);
+        if let Some(graph) = graph {
+            let values = |value: fn(&Sample) -> u32| live.samples().map(value).collect::<Vec<u32>>();
+            let behind = |sample: &Sample| sample.behind_frames * 1_000 / FRAMES_PER_SECOND;
+            let curve = Curve { name: "delay", color: army(0), values: values(behind) };
+            graph::draw(&mut ui.batch, &ui.pen, graph, &[curve], &values(|sample| sample.stalled_frames));
+        }
+        [sums, network]
     };
-    let corrupt = checksums(ui, left, live);
-    let network = conditions::draw(ui, right, live.spec().link, &conditions::WATCHER);
+    let corrupt = checksums(ui, sums, live);
+    let network = conditions::draw(ui, network, live.spec().link, &conditions::WATCHER);
     corrupt.then_some(PanelAction::Corrupt).or(network.map(PanelAction::Network))
 }
 
