@@ -3,7 +3,7 @@
 use testudo_lockstep::{EndReason, Fingerprint, Identity, PlayerId};
 
 use crate::app::online::codes::Codes;
-use crate::app::online::remark::Remark;
+use crate::app::online::remark::{Remark, named};
 use crate::app::terms::Terms;
 use testudo_battle::Order;
 
@@ -114,8 +114,8 @@ impl News {
             Self::ComingBack => "the connection is lost: asking for the place again".into(),
             Self::Fingerprint(fingerprint) => format!("fingerprint of the players' keys: {fingerprint}"),
             Self::Liars(suspects) => {
-                let suspects: Vec<String> = suspects.iter().map(|suspect| named(suspect, &called)).collect();
-                format!("two statements contradict each other; one of these lies: {}", suspects.join(", "))
+                let suspects = named(suspects, called, ", ");
+                format!("two statements contradict each other; one of these lies: {suspects}")
             }
             Self::Started => "everybody is here".into(),
             Self::Differs(turn) => format!("the copies differ from turn {turn} on"),
@@ -126,13 +126,5 @@ impl News {
             Self::Listening(_) | Self::Seated { .. } => return None,
             Self::Turn(_) | Self::Ran { .. } | Self::WaitingFor(_) => return None,
         })
-    }
-}
-
-fn named(suspect: &Identity, called: impl Fn(PlayerId) -> String) -> String {
-    match suspect {
-        Identity::Player(player) => called(*player),
-        Identity::Watcher => "a watcher".into(),
-        Identity::Relay => "the relay".into(),
     }
 }

@@ -179,7 +179,7 @@ impl Remark {
             Self::WrongState { turn, suspects } => {
                 format!(
                     "most players say that the state of turn {turn} is wrong; it came from {}",
-                    sources(suspects, called)
+                    named(suspects, called, " or ")
                 )
             }
             Self::JoinFailed => "somebody who was joining the match has given up or was too slow".into(),
@@ -199,14 +199,14 @@ fn shown_another(whose: &str, turn: u32, since: Option<u32>) -> String {
     format!("{whose} has signed another match up to turn {turn} than was shown here{given}")
 }
 
-/// Those who can have changed a state.
-fn sources(suspects: &[Identity], called: impl Fn(PlayerId) -> String) -> String {
-    let names = suspects.iter().map(|suspect| match suspect {
+/// Whoever a message can come from.
+pub(crate) fn named(peers: &[Identity], called: impl Fn(PlayerId) -> String, between: &str) -> String {
+    let names = peers.iter().map(|peer| match peer {
         Identity::Player(player) => called(*player),
         Identity::Relay => "the relay".into(),
         Identity::Watcher => "a watcher".into(),
     });
-    names.collect::<Vec<_>>().join(" or ")
+    names.collect::<Vec<_>>().join(between)
 }
 
 /// A duration in whole seconds, at least one.

@@ -1,8 +1,8 @@
 //! What this seat knows of the others' copies, and for whom it waits.
 
 use testudo_lockstep::{
-    Desync as Reported, Duration, Identity, Instant, MatchResult, Message, MessageError, Outlier, PlayerId,
-    Search, SessionPhase, To, Turn,
+    Desync as Reported, Duration, Identity, Instant, Message, MessageError, Outlier, PlayerId, Search,
+    SessionPhase, To, Turn,
 };
 
 use crate::app::online::news::News;
@@ -23,7 +23,7 @@ const DAMAGED: u8 = 0;
 const LONG_WAIT: Duration = Duration::from_secs(1);
 
 /// A turn that cannot begin.
-struct Wait {
+pub(super) struct Wait {
     turn: Turn,
     /// Whose orders are missing; none if nothing comes from the middle of the star, through which all packets pass, so that nobody knows.
     players: Vec<PlayerId>,
@@ -43,7 +43,7 @@ pub(crate) struct Evidence {
     silent: Vec<PlayerId>,
     /// Players that have sent nothing signed lately.
     unsigned: Vec<PlayerId>,
-    wait: Option<Wait>,
+    pub(super) wait: Option<Wait>,
     remarks: Remarks,
     /// Whose machine is slow.
     pub(super) slowness: Slowness,
@@ -83,11 +83,6 @@ impl Seat {
             Some(before) => Wait { players: wait.players, ..before },
             None => wait,
         });
-    }
-
-    /// The match goes on.
-    pub(super) fn note_wait_over(&mut self) {
-        self.evidence.wait = None;
     }
 
     /// How long nothing has come from the middle of the star, if the match waits for it.
@@ -186,12 +181,6 @@ impl Seat {
     pub(super) fn note_unsigned(&mut self, player: PlayerId, turn: Turn) {
         add(&mut self.evidence.unsigned, player);
         self.remark(Remark::StatementMissing { player, turn: turn.0 });
-    }
-
-    pub(super) fn note_result(&mut self, result: &MatchResult) {
-        if !result.agreed {
-            self.remark(Remark::ResultsDiffer);
-        }
     }
 
     /// The turn that cannot begin, and whose orders are missing: of nobody if nothing comes from the middle of the star.

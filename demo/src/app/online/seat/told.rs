@@ -63,10 +63,11 @@ impl Seat {
             Event::Outlier(outlier) => self.note_outlier(&outlier),
             Event::ChecksumMissing { player, turn } => self.note_silent(player, turn),
             Event::StatementMissing { player, turn } => self.note_unsigned(player, turn),
-            Event::MatchResult(result) => self.note_result(&result),
+            Event::MatchResult(result) if result.agreed => {}
+            Event::MatchResult(_) => self.remark(Remark::ResultsDiffer),
             Event::WaitingFor { turn, players, .. } => self.note_wait(turn, players),
             Event::CutOff { turn } => self.note_wait(turn, Vec::new()),
-            Event::WaitingOver { .. } => self.note_wait_over(),
+            Event::WaitingOver { .. } => self.evidence.wait = None,
             Event::OftenLate { player, drop_in, .. } => self.remark(Remark::OftenLate { player, drop_in }),
             Event::Paused { player, paused, .. } => {
                 self.remark(Remark::Paused { player: self.attendance.who(player), paused });
