@@ -6,7 +6,6 @@ use crate::spread::Spread;
 /// Functions and structures that are larger than the rule.
 pub(crate) const LARGE: &[Exception] = &[
     ("demo/src/load/mod.rs", "run", Size::Lines, 76, "a report, line by line"),
-    ("demo/src/cli/netbench.rs", "svg", Size::Lines, 81, "a drawing, line by line"),
     ("demo/src/cli/report.rs", "Report", Size::Fields, 35, "what a report prints, field by field"),
     (
         "physics/src/contact/setup.rs",

@@ -7,7 +7,7 @@ use std::thread;
 use serde::Serialize;
 
 use crate::cli::args::NetbenchArgs;
-use crate::cli::plot::PlotFile;
+use crate::cli::plot::{PlotFile, Svg};
 use crate::cli::{Failed, print_json};
 use crate::console::out;
 use crate::netbench::{CONDITIONS, Kind, Measured, Row, run};
@@ -122,37 +122,26 @@ const BAR: f64 = 18.0;
 
 /// One pair of bars per link: the share of frozen pictures.
 fn svg(rows: &[Row]) -> String {
-    let height = TOP + ROW * rows.len() as f64 + 52.0;
-    let mut svg = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" width=\"{WIDTH}\" height=\"{height}\" \
-         font-family=\"Helvetica, Arial, sans-serif\" font-size=\"13\">\n<rect width=\"{WIDTH}\" height=\"{height}\" fill=\"#ffffff\"/>\n"
-    );
-    let x = |share: f64| LEFT + (RIGHT - LEFT) * share;
-    let mut line = |element: String| {
-        svg.push_str(&element);
-        svg.push('\n');
-    };
-    line("<text x=\"24\" y=\"30\" font-size=\"18\" fill=\"#1b2128\">How much of the time the picture is frozen</text>".into());
-    line(
-        "<text x=\"24\" y=\"50\" fill=\"#56616d\">60 inputs per second over the same bad link, played 100 ms after they could have been \
-         there</text>"
-            .into(),
-    );
-    for (at, color, name) in [(24.0, TCP, "TCP"), (90.0, UDP, "UDP, redundant")] {
-        line(format!("<rect x=\"{at}\" y=\"64\" width=\"14\" height=\"14\" fill=\"{color}\"/>"));
-        line(format!("<text x=\"{}\" y=\"76\" fill=\"#1b2128\">{name}</text>", at + 20.0));
-    }
-    line("<line x1=\"230\" y1=\"63\" x2=\"230\" y2=\"79\" stroke=\"#1b2128\" stroke-width=\"3\"/>".into());
-    line("<text x=\"240\" y=\"76\" fill=\"#1b2128\">TCP of Linux, measured</text>".into());
+    const DARK: &str = "fill=\"#1b2128\"";
     let bottom = TOP + ROW * rows.len() as f64;
-    for tenth in [0.0, 0.25, 0.5, 0.75, 1.0] {
-        let at = x(tenth);
-        line(format!("<line x1=\"{at}\" y1=\"{TOP}\" x2=\"{at}\" y2=\"{bottom}\" stroke=\"#dde2e7\"/>"));
-        let y = bottom + 20.0;
-        line(format!(
-            "<text x=\"{at}\" y=\"{y}\" text-anchor=\"middle\" fill=\"#56616d\">{} %</text>",
-            tenth * 100.0
-        ));
+    let title = "How much of the time the picture is frozen";
+    let subtitle =
+        "60 inputs per second over the same bad link, played 100 ms after they could have been there";
+    let mut svg = Svg::new((WIDTH, bottom + 52.0), (24.0, 30.0), [title, subtitle]);
+    let x = |share: f64| LEFT + (RIGHT - LEFT) * share;
+    for (at, color, name) in [(24.0, TCP, "TCP"), (90.0, UDP, "UDP, redundant")] {
+        svg.line(&format!("<rect x=\"{at}\" y=\"64\" width=\"14\" height=\"14\" fill=\"{color}\"/>"));
+        svg.text((at + 20.0, 76.0), "start", DARK, name);
+    }
+    let upright = |at: f64, from: f64, to: f64, style: &str| {
+        format!("<line x1=\"{at:.1}\" y1=\"{from}\" x2=\"{at:.1}\" y2=\"{to}\" {style}/>")
+    };
+    let mark = "stroke=\"#1b2128\" stroke-width=\"3\"";
+    svg.line(&upright(230.0, 63.0, 79.0, mark));
+    svg.text((240.0, 76.0), "start", DARK, "TCP of Linux, measured");
+    for part in [0.0, 0.25, 0.5, 0.75, 1.0] {
+        svg.line(&upright(x(part), TOP, bottom, "stroke=\"#dde2e7\""));
+        svg.text((x(part), bottom + 20.0), "middle", "fill=\"#56616d\"", &format!("{} %", part * 100.0));
     }
     for (number, row) in rows.iter().enumerate() {
         let y = TOP + ROW * number as f64 + 8.0;
@@ -161,46 +150,33 @@ fn svg(rows: &[Row]) -> String {
             Kind::RoundTrip => "round trip",
             Kind::OneWay => "one way",
         };
-        let style = "text-anchor=\"end\" fill=\"#1b2128\"";
-        let end = LEFT - 14.0;
-        line(format!(
-            "<text x=\"{end}\" y=\"{}\" {style}>{} ms {kind}</text>",
-            y + 14.0,
-            condition.latency_ms
-        ));
         let lost = condition.loss_ppm / 10_000;
-        line(format!("<text x=\"{end}\" y=\"{}\" {style}>{lost} % of the packets lost</text>", y + 32.0));
+        let words = [format!("{} ms {kind}", condition.latency_ms), format!("{lost} % of the packets lost")];
+        for (words, down) in words.iter().zip([14.0, 32.0]) {
+            svg.text((LEFT - 14.0, y + down), "end", DARK, words);
+        }
         for (top, measured, color) in [(y, &row.tcp, TCP), (y + BAR + 3.0, &row.udp, UDP)] {
             let share = measured.stalled_fraction;
             // A share of zero is visible, too.
             let width = (x(share) - LEFT).max(2.0);
-            line(format!(
+            svg.line(&format!(
                 "<rect x=\"{LEFT}\" y=\"{top}\" width=\"{width:.1}\" height=\"{BAR}\" fill=\"{color}\"/>"
             ));
             let (at, anchor, fill) = if share > 0.9 {
-                (x(share) - 6.0, "end", "#ffffff")
+                (x(share) - 6.0, "end", "fill=\"#ffffff\"")
             } else {
                 // Behind the kernel's mark, if that is near.
                 let kernel = condition.kernel_stalled.filter(|_| color == TCP).map_or(0.0, x);
                 let end = if (-6.0..60.0).contains(&(kernel - x(share))) { kernel } else { x(share) };
-                (end.max(LEFT + 2.0) + 6.0, "start", "#1b2128")
+                (end.max(LEFT + 2.0) + 6.0, "start", DARK)
             };
-            line(format!(
-                "<text x=\"{at:.1}\" y=\"{:.1}\" text-anchor=\"{anchor}\" fill=\"{fill}\">{} %</text>",
-                top + 14.0,
-                percent(share)
-            ));
+            svg.text((at, top + 14.0), anchor, fill, &format!("{} %", percent(share)));
         }
         if let Some(kernel) = condition.kernel_stalled {
-            let at = x(kernel);
-            line(format!(
-                "<line x1=\"{at:.1}\" y1=\"{}\" x2=\"{at:.1}\" y2=\"{}\" stroke=\"#1b2128\" stroke-width=\"3\"/>",
-                y - 2.0,
-                y + BAR + 2.0
-            ));
+            svg.line(&upright(x(kernel), y - 2.0, y + BAR + 2.0, mark));
         }
     }
-    svg + "</svg>\n"
+    svg.finish()
 }
 
 const TCP: &str = "#c8443a";

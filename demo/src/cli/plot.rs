@@ -75,14 +75,7 @@ impl Plot {
     /// Renders the plot.
     pub(crate) fn to_svg(&self) -> String {
         let scale = Scale::of(&self.series);
-        let mut svg = Svg(format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" height=\"{1}\" \
-             font-family=\"Helvetica, Arial, sans-serif\" font-size=\"13\">\n\
-             <rect width=\"{0}\" height=\"{1}\" fill=\"#ffffff\"/>\n",
-            SIZE.0, SIZE.1
-        ));
-        svg.text((LEFT, 28.0), "start", "font-size=\"18\" fill=\"#1b2128\"", &self.title);
-        svg.text((LEFT, 48.0), "start", "fill=\"#56616d\"", &self.subtitle);
+        let mut svg = Svg::new(SIZE, (LEFT, 28.0), [&self.title, &self.subtitle]);
         self.legend(&mut svg);
         self.axes(&mut svg, &scale);
         for series in &self.series {
@@ -94,7 +87,7 @@ impl Plot {
                 series.color
             ));
         }
-        svg.0 + "</svg>\n"
+        svg.finish()
     }
 
     fn legend(&self, svg: &mut Svg) {
@@ -189,15 +182,31 @@ impl Scale {
     }
 }
 
-struct Svg(String);
+pub(crate) struct Svg(String);
 
 impl Svg {
-    fn line(&mut self, element: &str) {
+    /// A white picture of this size with a title and what stands below it.
+    pub(crate) fn new((width, height): (f64, f64), (x, y): (f64, f64), [title, subtitle]: [&str; 2]) -> Self {
+        let mut svg = Self(format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\" \
+             font-family=\"Helvetica, Arial, sans-serif\" font-size=\"13\">\n\
+             <rect width=\"{width}\" height=\"{height}\" fill=\"#ffffff\"/>\n"
+        ));
+        svg.text((x, y), "start", "font-size=\"18\" fill=\"#1b2128\"", title);
+        svg.text((x, y + 20.0), "start", "fill=\"#56616d\"", subtitle);
+        svg
+    }
+
+    pub(crate) fn finish(self) -> String {
+        self.0 + "</svg>\n"
+    }
+
+    pub(crate) fn line(&mut self, element: &str) {
         // Writing to a string cannot fail.
         let _ = writeln!(self.0, "{element}");
     }
 
-    fn text(&mut self, (x, y): (f64, f64), anchor: &str, style: &str, text: &str) {
+    pub(crate) fn text(&mut self, (x, y): (f64, f64), anchor: &str, style: &str, text: &str) {
         let text = text.replace('&', "&amp;").replace('<', "&lt;");
         self.line(&format!("<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\" {style}>{text}</text>"));
     }
