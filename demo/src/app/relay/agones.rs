@@ -295,29 +295,36 @@ mod tests {
 
     use super::*;
 
-    /// Every note put the next sign of life off: the cluster ended a relay with all its matches if it was full by turns.
-    #[test]
-    fn notes_put_no_sign_of_life_off() {
-        const NOTES: usize = 20;
+    /// What the thread tells a side car that says this of the relay, until it says that the relay ends. `heard` takes note of a request's first line.
+    fn hear(notes: Receiver<Note>, idle: Duration, said: &Value, mut heard: impl FnMut(&str)) {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let side_car = SideCar(listener.local_addr().unwrap().port());
-        let (sender, notes) = channel();
         // A sign of life is always due.
-        let talking = thread::spawn(move || talk(side_car, "code".into(), &notes, (Duration::ZERO, IDLE)));
-        let (mut signs, mut sender) = (0, Some(sender));
-        let mut codes = (0..NOTES).map(|n| format!("code {n}"));
+        let talking = thread::spawn(move || talk(side_car, "code".into(), &notes, (Duration::ZERO, idle)));
         for stream in listener.incoming() {
             let stream = stream.unwrap();
             let mut lines = BufReader::new(&stream).lines().map(Result::unwrap);
             let first = lines.next().unwrap();
             // The body is one line, which has no end.
-            let head: Vec<String> = lines.take_while(|line| !line.is_empty()).collect();
-            assert!(head.len() > 1, "{head:?}");
-            signs += usize::from(first.starts_with("POST /health"));
+            assert!(lines.take_while(|line| !line.is_empty()).count() > 1);
+            heard(&first);
+            write!(&stream, "HTTP/1.0 200 OK\r\n\r\n{said}").unwrap();
             if first.starts_with("POST /shutdown") {
-                write!(&stream, "HTTP/1.0 200 OK\r\n\r\n{{}}").unwrap();
                 break;
             }
+        }
+        talking.join().unwrap();
+    }
+
+    /// Every note put the next sign of life off: the cluster ended a relay with all its matches if it was full by turns.
+    #[test]
+    fn notes_put_no_sign_of_life_off() {
+        const NOTES: usize = 20;
+        let (sender, notes) = channel();
+        let (mut signs, mut sender) = (0, Some(sender));
+        let mut codes = (0..NOTES).map(|n| format!("code {n}"));
+        hear(notes, IDLE, &json!({}), |first| {
+            signs += usize::from(first.starts_with("POST /health"));
             // The next note is there before the answer, so the thread never waits in vain.
             if first.starts_with("PUT /metadata/annotation") {
                 // After the last one the relay is done.
@@ -326,9 +333,7 @@ mod tests {
                     _ => sender = None,
                 }
             }
-            write!(&stream, "HTTP/1.0 200 OK\r\n\r\n{{}}").unwrap();
-        }
-        talking.join().unwrap();
+        });
         assert!(signs >= NOTES, "{signs} signs of life");
     }
 
@@ -390,29 +395,16 @@ mod tests {
     /// What the thread tells, beside signs of life, to a side car that says that the cluster has allocated the relay.
     #[test]
     fn the_cluster_hears_that_nobody_has_come() {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let side_car = SideCar(listener.local_addr().unwrap().port());
         let (sender, notes) = channel();
-        let talking =
-            thread::spawn(move || talk(side_car, "code".into(), &notes, (Duration::ZERO, Duration::ZERO)));
-        let (mut sender, mut has_asked, mut is_told) = (Some(sender), false, false);
-        for (calls, stream) in listener.incoming().enumerate() {
-            let stream = stream.unwrap();
-            let mut lines = BufReader::new(&stream).lines().map(Result::unwrap);
-            let first = lines.next().unwrap();
-            assert!(lines.take_while(|line| !line.is_empty()).count() > 1);
+        let (mut sender, mut calls, mut has_asked, mut is_told) = (Some(sender), 0, false, false);
+        hear(notes, Duration::ZERO, &json!({ "status": { "state": "Allocated" } }), |first| {
             has_asked |= first.starts_with("GET /gameserver");
             is_told |= has_asked && first.starts_with("POST /ready");
+            calls += 1;
             if is_told || calls > 100 {
                 sender.take();
             }
-            let said = json!({ "status": { "state": "Allocated" } });
-            write!(&stream, "HTTP/1.0 200 OK\r\n\r\n{said}").unwrap();
-            if first.starts_with("POST /shutdown") {
-                break;
-            }
-        }
-        talking.join().unwrap();
+        });
         assert!(is_told);
     }
 }
