@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use indicatif::{ProgressBar, ProgressStyle};
 use testudo_bench::{
     DrawingResult, LockstepResult, SCENES_COUNT, SceneResult, measure_drawing, measure_lockstep,
     measure_scenes,
@@ -12,6 +11,7 @@ use testudo_lockstep::testing::soak::{Plan, SoakReport, play};
 use super::Failed;
 use crate::app::{Battle, MatchError};
 use crate::cli::args::BenchArgs;
+use crate::cli::headless::progress_bar;
 use crate::console::outln;
 
 /// Measures with a progress bar on standard error, and prints.
@@ -20,10 +20,7 @@ pub(super) fn bench(options: &BenchArgs, json: bool) -> Result<bool, Failed> {
         print_drawing(&measure_drawing().map_err(MatchError::from)?, json);
         return Ok(true);
     }
-    let bar = ProgressBar::new(SCENES_COUNT as u64 + 1);
-    if let Ok(style) = ProgressStyle::with_template("{bar:40} {pos}/{len}  {msg}") {
-        bar.set_style(style);
-    }
+    let bar = progress_bar("scene", SCENES_COUNT as u64 + 1);
     bar.enable_steady_tick(Duration::from_millis(200));
     let mut begun = 0;
     let scenes = measure_scenes(options.portable, |name, n| {

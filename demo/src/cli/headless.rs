@@ -4,12 +4,12 @@ use std::path::{Path, PathBuf};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use testudo_lockstep::simnet::LinkConfig;
-use testudo_lockstep::{Duration, Pace, Topology};
+use testudo_lockstep::{Duration, Topology};
 
 use crate::app::{Checks, Fault, Pilot, Recording, SimulatedMatch, Terms, play};
 use crate::cli::args::{CorruptArgs, HeadlessArgs, MatchArgs, NetworkArgs};
 use crate::cli::report::Report;
-use crate::cli::value::{PaceArg, TeamsArg, TopologyArg};
+use crate::cli::value::{TeamsArg, TopologyArg};
 use crate::cli::{Failed, check_files, check_report, print, save_difference, told};
 use testudo_battle::{Setup, Teams};
 
@@ -43,10 +43,7 @@ pub(crate) fn headless(options: &HeadlessArgs, json: bool) -> Result<bool, Faile
             TopologyArg::Star => Topology::Host,
             TopologyArg::Mesh => Topology::Mesh,
         },
-        pace: match options.pace {
-            PaceArg::Fixed => Pace::Fixed,
-            PaceArg::Adaptive => Pace::Adaptive,
-        },
+        pace: options.pace.into(),
         fault,
         pilots: pilots(&options.bot, options.game.players)?,
         teams: teams(options.teams, options.game.players)?,
@@ -188,5 +185,5 @@ fn fault(corrupt: &CorruptArgs, game: &MatchArgs) -> Result<Option<Fault>, Faile
     if game.players < 2 {
         return Err(Failed::usage("a single client cannot differ from another one: use --players 2 or more"));
     }
-    Ok(Some(Fault { turn, player, slot, field: field.0, bit }))
+    Ok(Some(Fault { turn, player, slot, field, bit }))
 }

@@ -23,14 +23,13 @@ use crate::cli::args::{HostArgs, JoinArgs, PlayerArgs};
 use crate::cli::headless::{measure, progress_bar, teams, terms};
 use crate::cli::report::Report;
 use crate::cli::typed::typed;
-use crate::cli::value::PaceArg;
 use crate::cli::{
     Failed, check_files, check_public, check_report, needs_window, print, print_json, save_difference,
     tell_script, told, window,
 };
 use crate::console::errln;
 use crate::view;
-use testudo_battle::{BodyField, Teams};
+use testudo_battle::BodyField;
 
 /// A longer line is no code.
 const CODE_BYTES_MAX: u64 = 2_048;
@@ -69,12 +68,8 @@ fn agreement(options: &HostArgs) -> Agreement {
     let is_headless = options.player.headless;
     let turns = options.game.turns.or((!is_headless).then_some(TURNS_MAX));
     let terms = terms(&crate::cli::args::MatchArgs { turns, ..options.game });
-    let pace = match options.pace {
-        Some(PaceArg::Fixed) => Pace::Fixed,
-        Some(PaceArg::Adaptive) => Pace::Adaptive,
-        None if is_headless => Pace::Fixed,
-        None => Pace::Adaptive,
-    };
+    let usual = if is_headless { Pace::Fixed } else { Pace::Adaptive };
+    let pace = options.pace.map_or(usual, Pace::from);
     Agreement::new(&terms, pace, !options.no_bots)
 }
 
@@ -202,7 +197,7 @@ fn seat_options(own: &PlayerArgs, fault: Option<Fault>) -> SeatOptions {
         None if own.no_replay => ReplayFile::None,
         None => ReplayFile::In("replays".into()),
     };
-    SeatOptions { pilot, replay, fault, name: Name::cleaned(&own.name), page: None, teams: Teams::default() }
+    SeatOptions { pilot, replay, fault, name: Name::cleaned(&own.name), ..SeatOptions::default() }
 }
 
 /// The address of a name and a port. IPv4 addresses come first, because a host listens on one by default.

@@ -5,6 +5,8 @@ use std::io::Read as _;
 use std::net::SocketAddr;
 
 use clap::ValueEnum;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use testudo_lockstep::Pace;
 
 use crate::app::online::name::NAME_BYTES_MAX;
 use crate::app::{Pilot, maps};
@@ -23,22 +25,20 @@ pub(crate) enum TopologyArg {
     Mesh,
 }
 
+impl From<PaceArg> for Pace {
+    fn from(pace: PaceArg) -> Self {
+        match pace {
+            PaceArg::Fixed => Self::Fixed,
+            PaceArg::Adaptive => Self::Adaptive,
+        }
+    }
+}
+
 /// A body field, by the name that reports use.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct FieldArg(pub(crate) BodyField);
-
-impl ValueEnum for FieldArg {
-    fn value_variants<'a>() -> &'a [Self] {
-        const ALL: [FieldArg; 4] = {
-            let [a, b, c, d] = BodyField::ALL;
-            [FieldArg(a), FieldArg(b), FieldArg(c), FieldArg(d)]
-        };
-        &ALL
-    }
-
-    fn to_possible_value(&self) -> Option<clap::builder::PossibleValue> {
-        Some(clap::builder::PossibleValue::new(self.0.name()))
-    }
+pub(crate) fn field() -> impl TypedValueParser<Value = BodyField> {
+    let named = |name: String| BodyField::ALL.into_iter().find(|field| field.name() == name);
+    PossibleValuesParser::new(BodyField::ALL.map(BodyField::name))
+        .try_map(move |name| named(name).ok_or("there is no such field"))
 }
 
 /// A name that the others see as it is. (Only signs that would hide something are left out of it.)

@@ -6,7 +6,8 @@ use clap::Args;
 
 use crate::app::Pilot;
 use crate::cli::args::MatchArgs;
-use crate::cli::value::{FieldArg, PaceArg, TeamsArg, TopologyArg, bot, probability, teams};
+use crate::cli::value::{PaceArg, TeamsArg, TopologyArg, bot, field, probability, teams};
+use testudo_battle::BodyField;
 
 #[derive(Debug, Args)]
 pub(crate) struct HeadlessArgs {
@@ -80,8 +81,8 @@ pub(crate) struct CorruptArgs {
     #[arg(long, value_name = "B", requires = "corrupt_turn")]
     pub(crate) corrupt_body: Option<u32>,
     /// Field of the body
-    #[arg(long, value_enum, requires = "corrupt_turn")]
-    pub(crate) corrupt_field: Option<FieldArg>,
+    #[arg(long, value_parser = field(), requires = "corrupt_turn")]
+    pub(crate) corrupt_field: Option<BodyField>,
     /// Bit of the raw value, 0 (least significant)..31
     #[arg(long, value_name = "K", requires = "corrupt_turn", value_parser = clap::value_parser!(u32).range(0..=31))]
     pub(crate) corrupt_bit: Option<u32>,
