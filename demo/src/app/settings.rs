@@ -10,8 +10,8 @@ use crate::app::online::network::{GUEST_UNITS_MAX, NetworkMatch};
 use crate::app::online::seat::SeatOptions;
 use crate::app::playback::Course;
 use crate::app::{MatchError, Pilot, ReplayFile, SkirmishSpec, TURNS_MAX, Terms, maps, share};
+use testudo_battle::Setup;
 use testudo_battle::bots::Level;
-use testudo_battle::{Setup, Teams};
 
 /// The settings of the match and of the network. Turns have a constant length, so that the final checksum follows from the match alone.
 #[derive(Clone, Deserialize)]
@@ -119,10 +119,9 @@ impl Settings {
         let options = SeatOptions {
             pilot: if self.bots { Pilot::Bot(Level::Normal) } else { Pilot::Person },
             replay: ReplayFile::Memory,
-            fault: None,
             name: Name::cleaned(&self.name),
             page: self.page.clone(),
-            teams: Teams::default(),
+            ..SeatOptions::default()
         };
         let terms = self.players.map(|players| self.terms(players));
         let game = NetworkMatch::by_code(code, terms.as_ref(), options)?;

@@ -11,29 +11,21 @@ use crate::app::online::name::Name;
 use crate::app::online::network::{HostAddress, JoinRequest, NetworkMatch};
 use crate::app::online::{judgement as files, keys};
 use crate::app::words::count;
-use crate::app::{MatchError, News, Outcome, Pilot, ReplayFile, SeatOptions, interrupt};
+use crate::app::{MatchError, News, Outcome, ReplayFile, SeatOptions, interrupt};
 use crate::cli::args::{RefereeArgs, VerdictArgs};
 use crate::cli::network::told_code;
 use crate::cli::{Failed, print_json};
 use crate::console::{errln, outln};
-use testudo_battle::Teams;
 
 /// Watches a match to its end, and judges it.
 pub(crate) fn run_referee(options: &RefereeArgs, json: bool) -> Result<bool, Failed> {
     interrupt::watch();
     let code = codes::read(&told_code(&options.code)?).map_err(Failed::usage)?;
     let name = format!("{:016x}", code.mark());
-    let replay = options.archive.join(format!("{name}.replay"));
+    let replay = ReplayFile::At(options.archive.join(format!("{name}.replay")));
     let place = JoinRequest::place(HostAddress::Sealed(code));
     let request = JoinRequest { watches: true, units_max: options.units_max, ..place };
-    let seat = SeatOptions {
-        pilot: Pilot::Person,
-        replay: ReplayFile::At(replay.clone()),
-        fault: None,
-        name: Name::cleaned("referee"),
-        page: None,
-        teams: Teams::default(),
-    };
+    let seat = SeatOptions { replay, name: Name::cleaned("referee"), ..SeatOptions::default() };
     let (mut session, mut seen): (u64, Option<Desync>) = (0, None);
     let mut testimony: Option<Testimony> = None;
     let came_in = Cell::new(None);

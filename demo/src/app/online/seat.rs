@@ -57,7 +57,7 @@ const SAVE_FIRST: u32 = 9;
 const PAUSE: Duration = Duration::from_millis(20);
 
 /// The options of a seat.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct SeatOptions {
     pub(crate) pilot: Pilot,
     pub(crate) replay: ReplayFile,

@@ -10,8 +10,9 @@ use testudo_battle::bots::{self, Level};
 pub(crate) const ORDERS_PER_TURN: u32 = 16;
 
 /// The source of a player's orders.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) enum Pilot {
+    #[default]
     Person,
     Bot(Level),
 }

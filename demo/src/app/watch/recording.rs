@@ -43,8 +43,9 @@ const SETTINGS_BYTES: usize = 17;
 const OTHER_MAP: u8 = 255;
 
 /// Where a replay is written.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) enum ReplayFile {
+    #[default]
     None,
     /// In this file; if that is impossible, the match is not played.
     At(PathBuf),

@@ -12,22 +12,14 @@ use crate::app::error::Fate;
 use crate::app::online::name::Name;
 use crate::app::online::remark::Remedy;
 use crate::app::online::saves::Save;
-use crate::app::{Pilot, Remark, ReplayFile};
-use testudo_battle::{Command, Order, Selection, Setup, Teams};
+use crate::app::{Remark, ReplayFile};
+use testudo_battle::{Command, Order, Selection, Setup};
 
 /// This much real time is a failure, not a slow machine.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 fn options() -> SeatOptions {
-    let name = Name::cleaned("Ada");
-    SeatOptions {
-        pilot: Pilot::Person,
-        replay: ReplayFile::None,
-        fault: None,
-        name,
-        page: None,
-        teams: Teams::default(),
-    }
+    SeatOptions { name: Name::cleaned("Ada"), ..SeatOptions::default() }
 }
 
 /// Between two looks at what comes: without a pause, both would take a core from all else that is tested.

@@ -132,9 +132,8 @@ mod tests {
     use testudo_lockstep::{Duration, Pace};
 
     use super::*;
-    use crate::app::online::name::Name;
-    use crate::app::{Pilot, ReplayFile, Terms};
-    use testudo_battle::{Setup, Teams};
+    use crate::app::Terms;
+    use testudo_battle::Setup;
 
     /// This much real time is a failure, not a slow machine.
     const PATIENCE: Duration = Duration::from_secs(120);
@@ -144,9 +143,7 @@ mod tests {
         let agreement = Agreement::new(&terms, Pace::Adaptive, true);
         let bind = SocketAddr::from(([127, 0, 0, 1], 0));
         let hosting = Hosting { agreement, bind, public: Vec::new(), is_sealed: true, save: None };
-        let (name, teams) = (Name::default(), Teams::default());
-        let (pilot, replay) = (Pilot::Person, ReplayFile::None);
-        Seat::host(&hosting, &SeatOptions { pilot, replay, fault: None, name, page: None, teams }).unwrap()
+        Seat::host(&hosting, &SeatOptions::default()).unwrap()
     }
 
     fn lose_socket(seat: &Seat) {

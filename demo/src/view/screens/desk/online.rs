@@ -3,17 +3,15 @@
 #[cfg(not(target_arch = "wasm32"))]
 use testudo_lockstep::Pace;
 
-use crate::app::online::name::Name;
 #[cfg(not(target_arch = "wasm32"))]
 use crate::app::online::{agreement::Agreement, seat::hosting::Hosting};
-use crate::app::{NetworkMatch, News, Outcome, Pilot, SeatOptions, Terms};
+use crate::app::{NetworkMatch, News, Outcome, SeatOptions, Terms};
 use crate::view::hud::friends::{Friends, FriendsAction};
 use crate::view::hud::menu::Menu;
 use crate::view::hud::stage::Screen as _;
 use crate::view::screens::desk::Desk;
 use crate::view::screens::network::{self, Left};
 use crate::view::screens::viewing::{self, Back, Told};
-use testudo_battle::Teams;
 
 /// Where this window listens: a person who hosts by a button means friends on other computers. Nobody comes in without a code.
 #[cfg(not(target_arch = "wasm32"))]
@@ -23,14 +21,8 @@ const EVERYWHERE: std::net::SocketAddr =
 impl Desk {
     /// The beginning of the match that the menu asks for, as `host` and `join` begin it; or a sentence about why there is none.
     pub(super) fn reach(&self, action: FriendsAction, menu: &Menu) -> Result<NetworkMatch, String> {
-        let options = SeatOptions {
-            pilot: Pilot::Person,
-            replay: self.spec.replay.clone(),
-            fault: None,
-            name: Name::default(),
-            page: self.page.clone(),
-            teams: Teams::default(),
-        };
+        let (replay, page) = (self.spec.replay.clone(), self.page.clone());
+        let options = SeatOptions { replay, page, ..SeatOptions::default() };
         let terms = Terms { setup: menu.setup, ..self.spec.terms };
         #[cfg(not(target_arch = "wasm32"))]
         if action == FriendsAction::Host {
