@@ -4,6 +4,7 @@ use testudo_physics::{Angle, BodyDef, ChainDef, Fx, Vec2, WorldDef};
 
 use crate::build::{Chance, add, at, circle, milli, position, raw, rect, world};
 use crate::frame::{Truth, step};
+use crate::terrain_tools::apart;
 
 /// A cave: a closed chain around the origin of some thirty points at random radii.
 fn cave(chance: &mut Chance, radius: i64) -> Vec<Vec2> {
@@ -100,6 +101,54 @@ fn nobody_slides_out_of_a_smooth_ring() {
             let inside = is_inside(&outline, position(&w, id));
             truth.claim(&case, inside, format!("outside in frame {frame}"));
             if !inside {
+                return;
+            }
+        }
+    });
+}
+
+/// Beyond a right angle a body at the corner may be behind one of both segments, and neither had the contact.
+#[test]
+fn a_sharp_corner_of_a_one_sided_chain_is_met() {
+    let law = "nobody passes through a chain";
+    Truth::at_rates(law, "distances by brute force", 1..=60, |truth, chance, seed, fps| {
+        let whole = chance.between(0, 1_000);
+        let way = |turns: i64| {
+            let (sin, cos) = Angle::from_turns(Fx::from_num(turns) / 1_000).sin_cos();
+            Vec2::new(cos, sin)
+        };
+        // 30 to 85 degrees, clockwise from the first segment.
+        let inside = chance.between(84, 236);
+        let [first, second] = [way(whole), way(whole - inside)];
+        let mut w = world(WorldDef::new().sleep_ms(0));
+        let points = [first * milli(8_000), Vec2::ZERO, second * milli(8_000)];
+        let pieces = w.create_chain(&ChainDef::new(&points).one_sided(true)).expect("a good chain");
+        let half = chance.between(200, 1_000);
+        // A box has two half sides, a disc none.
+        let (shape, sides) = if chance.below(2) == 0 {
+            (circle(half), [0; 2])
+        } else {
+            let sides = [half, chance.between(200, 1_000)];
+            (rect(sides[0], sides[1]), sides)
+        };
+        let (ahead, aside) = (way(whole - inside / 2), way(whole - inside / 2 + 250));
+        let from = aside * milli(chance.between(-half, half)) - ahead * milli(4_000);
+        let speed = chance.between(500, 30_000);
+        let id = add(&mut w, BodyDef::dynamic(shape).position(from).velocity(ahead * milli(speed)));
+        let case = format!(
+            "seed {seed}, {fps} fps, {shape:?} from {from:?} at {speed}, turned by {whole}, {inside}"
+        );
+        for _ in 0..(5_000 * fps).div_ceil(speed.unsigned_abs() as u32) + 1 {
+            step(&mut w, fps);
+            let body = w.body(id).expect("alive");
+            let near = pieces.iter().map(|&piece| apart(&body, &w.body(piece).expect("alive"))).min();
+            // Nor may the corner be within a box.
+            let [x, y] = position(&w, id);
+            let deep = raw(at(sides[0], sides[1]));
+            let deep = (deep[0] - x.abs()).min(deep[1] - y.abs());
+            let near = Fx::from_bits(near.expect("two pieces").min(-deep));
+            truth.expect(&case, milli(-100)..=Fx::MAX, near);
+            if near < milli(-100) {
                 return;
             }
         }

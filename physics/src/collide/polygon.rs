@@ -52,6 +52,8 @@ pub(crate) enum Bearer {
     Itself,
     /// A neighbour that touches the same place.
     Neighbour,
+    /// That neighbour, except from bodies behind it.
+    Either,
     /// Nobody: a neighbour is nearer, or this side is open.
     Nobody,
 }

@@ -61,20 +61,39 @@ impl Terrain {
             let is_open = piece.one_sided && !sum.is_first_edge(feature);
             return if is_open { Bearer::Nobody } else { Bearer::Itself };
         };
-        if piece.one_sided && dot([edge[1], -edge[0]]) <= 0 {
-            return Bearer::Nobody;
-        }
+        let is_behind = piece.one_sided && dot([edge[1], -edge[0]]) <= 0;
         let Some(ghost) = self.ghost(piece, end).filter(|_| joins(piece.links[end])) else {
-            return Bearer::Itself;
+            return if is_behind { Bearer::Nobody } else { Bearer::Itself };
         };
         let corner = piece.corners()[end];
         // Where the corner is nearest to a body, its direction is between the normals of the segments before and behind it.
         let other = each_axis(|axis| i128::from(ghost[axis]) - i128::from(corner[axis]));
         let (before, behind) = if end == 0 { (-dot(other), dot(edge)) } else { (dot(edge), dot(other)) };
-        match (before >= 0 && behind <= 0, end) {
+        // By more than a right angle: a body that touches the corner may be in front of one of both segments only.
+        let onward = other[0] * edge[0] + other[1] * edge[1];
+        let is_sharp = piece.one_sided && if end == 0 { onward > 0 } else { onward < 0 };
+        match (before >= 0 && behind <= 0 && (is_sharp || !is_behind), end) {
             (false, _) => Bearer::Nobody,
+            (true, 0) if is_sharp => Bearer::Either,
             (true, 0) => Bearer::Neighbour,
             (true, _) => Bearer::Itself,
+        }
+    }
+
+    /// Likewise for a body at a position, which is in front of the piece. A one-sided neighbour has no contact with a body behind it.
+    fn bearer_at(
+        &self,
+        piece: &Piece,
+        sum: &RoundedPolygon,
+        position: [i32; 2],
+        joins: Joins<'_>,
+    ) -> impl Fn(Feature, [i128; 2]) -> Bearer {
+        let previous = self.get(piece.links[0]).is_some_and(|p| !p.one_sided || p.is_in_front(position));
+        move |feature, outward| match self.bearer(piece, sum, (feature, outward), joins) {
+            Bearer::Either if previous => Bearer::Neighbour,
+            Bearer::Either => Bearer::Itself,
+            Bearer::Neighbour if !previous => Bearer::Nobody,
+            bearer => bearer,
         }
     }
 
@@ -85,14 +104,7 @@ impl Terrain {
             return None;
         }
         let sum = sum_for(piece, mover);
-        // A one-sided neighbour has no contact with a body behind it.
-        let previous =
-            self.get(piece.links[0]).is_some_and(|p| !p.one_sided || p.is_in_front(mover.position));
-        let bearer = |feature, out| match self.bearer(piece, &sum, (feature, out), joins) {
-            Bearer::Neighbour if !previous => Bearer::Nobody,
-            bearer => bearer,
-        };
-        sum.nearest(mover.position, bearer).map(manifold)
+        sum.nearest(mover.position, self.bearer_at(piece, &sum, mover.position, joins)).map(manifold)
     }
 
     /// Normal and gap of a body and a piece, whatever its neighbours and sides.
@@ -113,7 +125,8 @@ impl Terrain {
             return None;
         }
         let bearer = |feature, out| self.bearer(piece, sum, (feature, out), joins);
-        let bears = |feature, out| bearer(feature, out) == Bearer::Itself;
+        // Whose a sharp corner is follows from where the body meets it.
+        let bears = |feature, out| matches!(bearer(feature, out), Bearer::Itself | Bearer::Either);
         let met = sum.cast(way, bears);
         let is_at_end = match met {
             None => true,
